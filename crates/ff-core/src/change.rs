@@ -1,4 +1,4 @@
-//! A rule's decision about an execution: the record as it is to be, and the writes beside it.
+//! A rule's decision about one execution: its new record and the writes that go with the record.
 
 use crate::budget::UsageReportEntry;
 use crate::event::Event;
@@ -17,13 +17,13 @@ pub struct Change {
     pub after: Execution,
     /// Attempts that ended, to be archived.
     pub attempts: Vec<Attempt>,
-    /// Leases taken away or given up, for the history.
+    /// Lease events to add to the lease history.
     pub leases: Vec<LeaseEvent>,
     pub payload: Write<Payload>,
     pub result: Write<Payload>,
     /// The idempotency key to remember.
     pub key: Option<KeyEntry>,
-    /// Waitpoints as they are to be.
+    /// Waitpoints to write.
     pub waitpoints: Vec<Waitpoint>,
     /// Signals received. Each is recorded and added to the partition's feed.
     pub signals: Vec<RecordedSignal>,
@@ -31,27 +31,27 @@ pub struct Change {
     pub signal_key: Option<SignalKeyEntry>,
     /// The idempotency key of a suspension to remember.
     pub suspend_key: Option<SuspendKeyEntry>,
-    /// The write to the stream of its attempt.
+    /// The write to the stream of the attempt.
     pub stream: Option<Box<StreamWrite>>,
-    /// The write to its recorded steps.
+    /// The write to the recorded steps of the execution.
     pub steps: Option<Box<StepsWrite>>,
-    /// A report of usage to remember.
+    /// A usage report to remember.
     pub usage_report: Option<UsageReportEntry>,
     pub events: Vec<Event>,
 }
 
-/// A write to the bytes kept beside a record.
+/// A write to a payload or a result. Both are stored separately from the record.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Write<T> {
     #[default]
     Keep,
     Put(T),
-    /// The result of another execution takes its place, as that stands once the changes before this one are written.
+    /// Copies the result of another execution, as of the changes that precede this one.
     ResultOf(ExecutionId),
     Remove,
 }
 
-/// Under which key an execution was submitted, and until when the key is remembered.
+/// The idempotency key of a submission, and the time until which the key is remembered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyEntry {
     pub namespace: Namespace,
@@ -61,7 +61,7 @@ pub struct KeyEntry {
 }
 
 impl Change {
-    /// A change that writes `after` and nothing else.
+    /// Returns a change that writes `after` and nothing else.
     pub fn of(after: Execution) -> Self {
         Self {
             after,
@@ -81,7 +81,7 @@ impl Change {
         }
     }
 
-    /// This change and then `later`, as one.
+    /// Returns one change that has the effect of this change followed by `later`.
     pub(crate) fn then(mut self, later: Change) -> Self {
         fn newer<T>(before: Write<T>, after: Write<T>) -> Write<T> {
             if matches!(after, Write::Keep) { before } else { after }

@@ -1,4 +1,4 @@
-//! The clock of a store that has none of its own. Rules take `now` and never read a clock.
+//! Clocks for stores without a clock of their own. Rules take `now` and never read a clock.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -10,7 +10,7 @@ pub trait Clock: Send + Sync {
     fn now(&self) -> TimestampMs;
 }
 
-/// The machine's clock.
+/// The system clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
@@ -22,7 +22,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is moved, for tests.
+/// A clock for tests that moves only when it is advanced.
 #[derive(Debug)]
 pub struct ManualClock(AtomicI64);
 
@@ -42,14 +42,14 @@ impl Clock for ManualClock {
     }
 }
 
-/// A clock that never runs backwards, even if the clock beneath it does.
+/// A clock that never runs backwards, even if the clock beneath does.
 pub struct MonotonicClock {
     beneath: std::sync::Arc<dyn Clock>,
     highest: AtomicI64,
 }
 
 impl MonotonicClock {
-    /// Starts no earlier than `earliest`, the last moment the store has written.
+    /// Creates a clock that starts no earlier than `earliest`, the latest time that the store has written.
     pub fn new(beneath: std::sync::Arc<dyn Clock>, earliest: TimestampMs) -> Self {
         Self { beneath, highest: AtomicI64::new(earliest.0) }
     }

@@ -1,6 +1,6 @@
-//! CRC16/XMODEM, the checksum a Valkey cluster slots its keys by.
+//! CRC16/XMODEM, the checksum from which a Valkey cluster derives the slot of a key.
 
-/// The checksum of `bytes`.
+/// Returns the checksum of `bytes`.
 pub(crate) fn crc16(bytes: &[u8]) -> u16 {
     bytes.iter().fold(0, |crc, byte| (crc << 8) ^ TABLE[usize::from((crc >> 8) as u8 ^ byte)])
 }

@@ -1,4 +1,4 @@
-//! Due work: everything that waits for a moment, as one table.
+//! Due work: all timers of an execution, in one table.
 
 use crate::change::Change;
 use crate::engine_error::Refusal;
@@ -11,7 +11,7 @@ use crate::types::TimestampMs;
 use crate::view::{DueQuery, Miss, Stop, View, require_all};
 use crate::{lease, limits, suspension};
 
-/// A moment an execution can wait for. When two come together, the one listed first fires first.
+/// A timer of an execution. Of two timers that are due at the same time, the one listed first fires first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Due {
     Deadline,
@@ -19,14 +19,14 @@ pub enum Due {
     AttemptTimeout,
     LeaseExpiry,
     Delayed,
-    /// Its blocker has room again.
+    /// An execution blocked by admission is unblocked and checked again.
     Unblock,
     PendingWaitpoint,
-    /// Its dependents have not all been notified of its end.
+    /// Dependents must still be notified of the execution's end.
     Dependents,
-    /// The other upstreams of its join have not all been looked at.
+    /// Some of the other upstreams of a join have not been visited yet.
     Siblings,
-    /// It has been kept for as long as it was to be.
+    /// The retention time of the finished execution is over.
     Retention,
 }
 
@@ -44,7 +44,7 @@ impl Due {
         Due::Retention,
     ];
 
-    /// Those that change the execution itself when their moment has come.
+    /// The timers that change the execution itself when they fire.
     const MOMENTS: &[Due] = Self::ALL.split_at(7).0;
 
     fn fire(self, execution: &Execution, nonce: &Nonce, now: TimestampMs) -> Option<Change> {
@@ -62,7 +62,7 @@ impl Due {
 }
 
 impl Execution {
-    /// When this is due, if it is waited for at all.
+    /// Returns when a timer of this execution is due, or `None` when the timer is not set.
     pub fn due_at(&self, due: Due) -> Option<TimestampMs> {
         let membership = self.membership.as_ref();
         match (due, &self.phase) {
@@ -82,7 +82,7 @@ impl Execution {
         }
     }
 
-    /// The next moment this execution waits for.
+    /// Returns the timer of this execution that is due first.
     pub fn next_due(&self) -> Option<(TimestampMs, Due)> {
         self.first_of(Due::ALL)
     }
@@ -92,17 +92,16 @@ impl Execution {
     }
 }
 
-/// Fires everything of one execution that is due, earliest first. Its pending work in its flow is left to be done in
-/// steps.
+/// Fires the due timers of one execution, earliest first. Pending work in its flow and retention are left to the pump.
 pub fn fire(execution: &Execution, nonce: &Nonce, now: TimestampMs) -> Option<Change> {
     fire_noting(execution, nonce, now, &mut ExpiryCounts::default())
 }
 
-/// Fires everything of one execution that is due, and notes whose time ran out.
+/// Fires the due timers of one execution, and counts expired leases, attempts and deadlines in `lapsed`.
 fn fire_noting(execution: &Execution, nonce: &Nonce, now: TimestampMs, lapsed: &mut ExpiryCounts) -> Option<Change> {
     let mut fired: Option<Change> = None;
-    // Each firing ends a lease, a delay, a block, a suspension's timeout, a waitpoint or the execution, so this ends too; a retry
-    // without backoff and without a worker has nothing due.
+    // Each firing ends a lease, a delay, a block, a suspension's timeout, a waitpoint or the execution, so the loop
+    // terminates. A retry without backoff that no worker has claimed has no due timer.
     loop {
         let current = fired.as_ref().map_or(execution, |change| &change.after);
         let next = current.first_of(Due::MOMENTS).filter(|(at, _)| *at <= now);
@@ -116,7 +115,7 @@ fn fire_noting(execution: &Execution, nonce: &Nonce, now: TimestampMs, lapsed: &
     }
 }
 
-/// An engine asks a partition to fire everything that is due.
+/// A request to fire everything that is due on a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PumpArgs {
     pub partition: u16,
@@ -125,20 +124,20 @@ pub struct PumpArgs {
 /// The result of a pump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PumpedPartition {
-    /// Executions and flows for which something fired.
+    /// Number of executions and flows for which a timer fired or pending work was done.
     pub fired: usize,
-    /// How many leases, attempts and deadlines expired.
+    /// Number of leases, attempts and deadlines that expired.
     pub lapsed: ExpiryCounts,
-    /// When the next thing on this partition is due; in the past when there was more than one batch.
+    /// Time at which the next work of this partition is due. It is in the past when more than one batch was due.
     pub next_due: Option<TimestampMs>,
 }
 
-/// How many leases, attempts and deadlines expired in a pump, for metrics.
+/// Number of leases, attempts and deadlines that expired in a pump, for metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExpiryCounts {
     /// Leases that were not renewed in time.
     pub leases: usize,
-    /// Attempts that ran for longer than they may.
+    /// Attempts that exceeded their timeout.
     pub attempts: usize,
     /// Executions whose deadline passed.
     pub deadlines: usize,
@@ -167,7 +166,7 @@ impl Command for PumpArgs {
         self.partition
     }
 
-    /// Fires due executions and flows of a partition, at most one batch, and does one step of pending work of flows.
+    /// Fires due executions and flows of a partition, at most one batch, and does one step of pending flow work.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<PumpedPartition>, Stop> {
         let now = at.now;
         let batch = limits::PUMP_BATCH;
@@ -209,7 +208,7 @@ impl Command for PumpArgs {
     }
 }
 
-/// When the first thing is due that a step did not touch: later, or already, when the step had no time for it.
+/// Returns the due time of the first entry that a step did not process. It is in the past if the step reached its limit.
 fn first_left_alone<I>(
     mut query: DueQuery,
     ask: impl Fn(&DueQuery) -> Result<Vec<(TimestampMs, I)>, Miss>,

@@ -37,7 +37,7 @@ macro_rules! error_table {
         }
 
         impl Code {
-            /// Every code there is, in the order of the table.
+            /// All codes, in the order of the table.
             pub const ALL: &[Code] = &[$(Code::$variant),*];
 
             pub fn as_str(self) -> &'static str {
@@ -66,7 +66,7 @@ macro_rules! error_table {
 include!("error_table.rs");
 
 impl Code {
-    /// This code as a refusal, with nothing more to say.
+    /// Returns a refusal with this code and without details.
     pub fn refusal(self) -> Refusal {
         Refusal::new(self)
     }
@@ -78,7 +78,7 @@ impl fmt::Display for Code {
     }
 }
 
-/// The engine understood the request and will not do it. Nothing was written.
+/// The refusal of a request that the engine understood and does not execute. Nothing was written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
     pub code: Code,
@@ -86,11 +86,11 @@ pub struct Refusal {
     pub detail: Option<String>,
     /// The field of the request that was wrong.
     pub field: Option<String>,
-    /// The limit it went past, and the value that was sent.
+    /// The limit that was violated, and the value that was sent.
     pub limit: Option<(u64, u64)>,
     /// State of the execution, if that is the reason.
     pub state: Option<PublicState>,
-    /// When asking again may help.
+    /// The time at which a retry may succeed.
     pub retry_at: Option<TimestampMs>,
 }
 
@@ -99,12 +99,12 @@ impl Refusal {
         Self { code, detail: None, field: None, limit: None, state: None, retry_at: None }
     }
 
-    /// A field of the request is invalid.
+    /// Returns the refusal of an invalid field.
     pub fn invalid(field: impl Into<String>, detail: impl fmt::Display) -> Self {
         Self::new(Code::InvalidInput).at(field).because(detail)
     }
 
-    /// A field of the request is over its limit.
+    /// Returns the refusal of a field that exceeds its limit.
     pub fn over_limit<N>(code: Code, field: impl Into<String>, limit: N, sent: N) -> Self
     where
         N: TryInto<u64> + fmt::Display + Copy,
@@ -150,7 +150,7 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// Refuses a page of nothing, or of more than `most`.
+/// Refuses a page size of 0 or above `most`.
 pub(crate) fn check_page(limit: usize, most: usize) -> Result<(), Refusal> {
     match limit {
         0 => Err(Refusal::invalid("limit", "must be at least 1")),
@@ -169,25 +169,25 @@ pub(crate) fn check_range(field: &str, sent: u64, low: u64, high: u64) -> Result
     Err(refusal.because(format!("must be from {low} to {high}, got {sent}")))
 }
 
-/// An error of a backend call: the reason why there is no answer.
+/// An error of a backend call.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum EngineError {
-    /// The engine said no, and wrote nothing.
+    /// The engine refused the request and wrote nothing.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The store cannot be reached; nothing was asked of it.
+    /// The store cannot be reached. It did not receive the request.
     #[error("the store is unavailable: {0}")]
     Unavailable(String),
-    /// The store was asked and did not answer: it may have done it or not. Asking again is safe.
+    /// The store did not answer the request and may have executed it. Retrying is safe.
     #[error("the outcome is unknown, ask again: {0}")]
     Unknown(String),
-    /// The store holds something it never should.
+    /// The store contains data that cannot be read.
     #[error("the store holds something unreadable: {0}")]
     Corrupt(String),
 }
 
 impl EngineError {
-    /// The code callers see.
+    /// Returns the code that callers see.
     pub fn code(&self) -> Code {
         match self {
             Self::Refused(refusal) => refusal.code,

@@ -1,5 +1,5 @@
-//! Where randomness comes in. Rules generate none: an operation is handed one nonce and derives from it all it needs,
-//! so that two stores given the same nonce decide the same.
+//! The source of randomness. Rules generate none: an operation receives one nonce and derives all its ids and random
+//! numbers from it, so that two stores with the same nonce make the same decision.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,8 +13,8 @@ use crate::types::{AttemptId, LeaseId, SignalId, SuspensionId, WaitpointId};
 pub struct Nonce(Uuid);
 
 impl Nonce {
-    /// The ids of the `nth` lease an operation hands out. The leases of one operation count on from the first in their
-    /// last four digits, so a store that knows the first knows them all.
+    /// Returns the ids of the `nth` lease that an operation grants. The leases of one operation are numbered in the
+    /// last four digits of their ids, so a store that knows the ids of the first lease can compute the others.
     pub fn lease(&self, nth: usize) -> (LeaseId, AttemptId) {
         let counted = |purpose| {
             let first = self.derive(purpose, 0).as_u128() & !u128::from(u16::MAX);
@@ -23,22 +23,22 @@ impl Nonce {
         (LeaseId::from_uuid(counted(b'l')), AttemptId::from_uuid(counted(b'a')))
     }
 
-    /// The id of the suspension an operation begins.
+    /// Returns the id of the suspension that an operation begins.
     pub fn suspension(&self) -> SuspensionId {
         SuspensionId::from_uuid(self.derive(b's', 0))
     }
 
-    /// The id of the `nth` waitpoint an operation makes.
+    /// Returns the id of the `nth` waitpoint that an operation creates.
     pub fn waitpoint(&self, nth: usize) -> WaitpointId {
         WaitpointId::from_uuid(self.derive(b'w', nth))
     }
 
-    /// The id of the signal an operation records.
+    /// Returns the id of the signal that an operation records.
     pub fn signal(&self) -> SignalId {
         SignalId::from_uuid(self.derive(b'g', 0))
     }
 
-    /// A number below [`JITTER_SCALE`].
+    /// Returns a number below [`JITTER_SCALE`].
     pub fn jitter(&self) -> u64 {
         let bits = u64::from_be_bytes(first(&self.digest(b'r', 0)));
         bits % JITTER_SCALE
@@ -59,7 +59,8 @@ impl Nonce {
     }
 }
 
-/// Rolls are whole and below this, so that a product with any delay is exact in a double as well.
+/// The exclusive upper bound of jitter values. They are whole numbers, so that the
+/// product with any delay is also exact in a double.
 pub const JITTER_SCALE: u64 = 1_000_000;
 
 fn first<const N: usize>(bytes: &[u8; 32]) -> [u8; N] {
@@ -72,11 +73,11 @@ fn first<const N: usize>(bytes: &[u8; 32]) -> [u8; N] {
 pub trait Entropy: Send + Sync {
     fn nonce(&self) -> Nonce;
 
-    /// Unpredictable bytes for a secret.
+    /// Returns unpredictable bytes for a secret.
     fn secret(&self) -> [u8; 32];
 }
 
-/// The operating system's randomness.
+/// The random number generator of the operating system.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemEntropy;
 
@@ -93,7 +94,7 @@ impl Entropy for SystemEntropy {
     }
 }
 
-/// Nonces that repeat from a seed, for tests that compare two stores.
+/// Reproducible nonces from a seed, for tests that compare two stores.
 #[derive(Debug)]
 pub struct SeededEntropy {
     seed: u64,
@@ -115,7 +116,7 @@ impl Entropy for SeededEntropy {
         Nonce(uuid::Builder::from_unix_timestamp_millis(count, &first(&hash.finalize().into())).into_uuid())
     }
 
-    /// Always the same from one seed, however many nonces were drawn.
+    /// Returns the same secret for the same seed, regardless of the number of nonces drawn before.
     fn secret(&self) -> [u8; 32] {
         let mut hash = Sha256::new();
         hash.update(b"secret");

@@ -1,4 +1,4 @@
-//! A small stage for the tests of rules that need several records: one execution, its worker, and a clock the test owns.
+//! A fixture for tests of rules that need several records: one execution, its worker, and a clock that the test controls.
 
 use crate::doctor::examine;
 use crate::due::PumpedPartition;
@@ -22,7 +22,7 @@ use crate::token::{KeyRing, PresentedToken, Secret};
 use crate::types::{ExecutionId, IdempotencyKey, Kid, SignalName, TimestampMs, WaitpointKey};
 use crate::view::View;
 
-/// One execution and everything around it.
+/// A model that contains one execution.
 pub(crate) struct ExecutionFixture {
     pub(crate) model: Model,
     entropy: SeededEntropy,
@@ -30,7 +30,7 @@ pub(crate) struct ExecutionFixture {
 }
 
 impl ExecutionFixture {
-    /// Work held since a moment, for thirty seconds.
+    /// Creates a fixture whose execution is claimed at `now`, with a lease of thirty seconds.
     pub(crate) fn running(now: TimestampMs) -> Self {
         Self::with(&work(), now)
     }
@@ -41,7 +41,7 @@ impl ExecutionFixture {
         fixture
     }
 
-    /// Work that was submitted at a moment.
+    /// Creates a fixture whose execution is submitted at `now`.
     pub(crate) fn waiting(work: &SubmitArgs, now: TimestampMs) -> Self {
         let partition = work.execution_id(&PartitionConfig::default()).partition();
         let mut model = Model::default();
@@ -52,7 +52,7 @@ impl ExecutionFixture {
         fixture
     }
 
-    /// Executes an operation, and has the doctor check the result.
+    /// Executes an operation, and checks the result with the doctor.
     pub(crate) fn ask<A: Ask>(&mut self, args: A, now: TimestampMs) -> Result<A::Reply, Refusal> {
         let at = Conditions { partitions: PartitionConfig::default(), nonce: self.entropy.nonce(), now };
         let operation = args.into_operation();
@@ -64,7 +64,7 @@ impl ExecutionFixture {
         Ok(A::decided(reply).unwrap())
     }
 
-    /// The refusal of an operation.
+    /// Executes an operation that must be refused, and returns the code of the refusal.
     pub(crate) fn refused<A: Ask>(&mut self, args: A, now: TimestampMs) -> Code
     where
         A::Reply: std::fmt::Debug,
@@ -80,7 +80,7 @@ impl ExecutionFixture {
         self.execution().public_state().as_str()
     }
 
-    /// The fence of its lease.
+    /// Returns the fence of the execution's lease.
     pub(crate) fn fence(&self) -> Fence {
         held(self.execution())
     }
@@ -94,12 +94,12 @@ impl ExecutionFixture {
         self.ask(PumpArgs { partition: self.id.partition() }, now).unwrap()
     }
 
-    /// A wait for any signal at a new waitpoint.
+    /// Returns the arguments of a suspension that waits for any signal at a new waitpoint.
     pub(crate) fn suspension(&self, on: &str) -> SuspendArgs {
         SuspendArgs::new(self.id, self.fence(), key(on))
     }
 
-    /// A wait for a condition over new waitpoints.
+    /// Returns the arguments of a suspension that waits for a condition over new waitpoints.
     pub(crate) fn suspension_for(&self, condition: Condition, on: &[&str]) -> SuspendArgs {
         let waitpoints = on.iter().map(|text| WaitpointBinding::Fresh { key: key(text) }).collect();
         SuspendArgs { waitpoints, condition, ..self.suspension(on[0]) }
@@ -110,12 +110,12 @@ impl ExecutionFixture {
         self.ask(args, now).unwrap()
     }
 
-    /// A waitpoint made ahead, which pends for a second.
+    /// Returns the arguments of a pending waitpoint, which expires after one second.
     pub(crate) fn pending(&self, of: &str) -> CreateWaitpointArgs {
         CreateWaitpointArgs { execution_id: self.id, fence: self.fence(), key: key(of), expires_in_ms: 1_000 }
     }
 
-    /// A signal to a waitpoint, with its token.
+    /// Returns the arguments of a signal to a waitpoint, with the waitpoint's token.
     pub(crate) fn signal(&self, to: &GrantedWaitpoint, name: &str) -> DeliverArgs {
         let token = PresentedToken::from(&to.waitpoint_token);
         let args =
@@ -132,7 +132,7 @@ impl ExecutionFixture {
         self.model.waitpoint(&self.id, &granted.waitpoint_id).unwrap().unwrap()
     }
 
-    /// The names of the signals a worker is handed.
+    /// Returns the names of the signals that a task delivers to its worker.
     pub(crate) fn handed(&self, task: &Task) -> Vec<String> {
         let resumption = task.resumption.as_ref().unwrap();
         let name = |id| self.model.signals(&self.id).iter().find(|signal| signal.id == id).unwrap().name.to_string();

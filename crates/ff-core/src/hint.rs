@@ -1,4 +1,4 @@
-//! Hints: which partitions are worth looking at. They save a search, carry no truth, and may be lost where a store can
+//! Hints: messages that a partition may have work. They save polling and are never the source of truth. Some stores may
 //! lose them.
 
 use std::pin::Pin;
@@ -20,50 +20,51 @@ use crate::types::{
 };
 use crate::worker::Worker;
 
-/// Something a waiting part of the system wants to know at once.
+/// A message that a waiting part of the system needs at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hint {
-    /// Something waits for a worker that meets its requirements.
+    /// An execution waits for a worker that meets its requirements.
     Ready { partition: u16, lane: LaneId, kind: Kind, class: RequirementClass, head: Head },
-    /// Something is due at a moment.
+    /// A partition has work that is due at this time.
     Due { partition: u16, at: TimestampMs },
-    /// One execution less of a lane with a limit is held on a partition: another may start, on any partition.
+    /// An execution of a lane with a concurrency limit was released on a partition. Another one may start, on any partition.
     LaneFreed { partition: u16, lane: LaneId },
-    /// A lease that had slots of quota policies has ended. It is `shared` when every engine of the store hears of it, so that
-    /// only the one that owns the partition gives them back.
+    /// A lease that had slots of quota policies has ended. `shared` is true when every engine of the store receives
+    /// this hint: then only the engine that owns the partition releases the slots.
     SlotsFreed { execution_id: ExecutionId, epoch: LeaseEpoch, slots: Vec<QuotaSlot>, shared: bool },
-    /// A schedule has to be looked at, at a moment.
+    /// A schedule must be processed at this time.
     TickDue { partition: u16, at: TimestampMs },
-    /// A quota policy was defined anew, or is gone.
+    /// A quota policy was redefined or deleted.
     QuotaDefined { policy_id: QuotaPolicyId },
-    /// A holder lost its lease.
+    /// A worker lost its lease.
     LeaseLost { worker_instance_id: WorkerInstanceId, lost: LeaseLost },
     /// A partition's feed of delivered signals has grown.
     SignalDelivered { partition: u16 },
     /// A partition's feed of events has grown.
     EventRecorded { partition: u16 },
-    /// There is more of the output of an execution, or an attempt of one that has output began or ended.
+    /// The output of an execution has grown, or an attempt of an execution with output has started or ended.
     StreamMoved { execution_id: ExecutionId },
     /// An execution ended.
     Ended { execution_id: ExecutionId },
-    /// Something happened in a flow. Stores may leave out flows without a follower.
+    /// A flow has a new event. Stores may omit flows without a follower.
     FlowMoved { flow_id: FlowId },
     /// A flow ended.
     FlowEnded { flow_id: FlowId },
-    /// A worker instance with capabilities registered, or one offers others than before.
+    /// A worker instance with capabilities registered, or changed its lanes, kinds or capabilities.
     WorkersChanged,
-    /// An engine runs on the store. One that is late with due work, or stops, does not keep up; others take over.
+    /// An engine runs on the store. When an engine is late with due work or stops,
+    /// `keeps_up` is false and other engines take over.
     EngineSeen { engine_id: EngineId, keeps_up: bool },
     /// The marker of a flush: all hints that one server sent before it have arrived.
     FlushMarker { nonce: Uuid },
-    /// Hints were lost: look everywhere.
+    /// Hints were lost. All partitions must be checked.
     Missed,
 }
 
-/// Hints as they come.
+/// A stream of hints.
 pub type Hints = Pin<Box<dyn Stream<Item = Hint> + Send>>;
 
-/// The hints of a change.
+/// Returns the hints of a change of an execution.
 pub fn hints(before: Option<&Execution>, after: &Execution) -> Vec<Hint> {
     let partition = after.id.partition();
     let mut hints = Vec::new();
@@ -119,7 +120,7 @@ pub fn hints(before: Option<&Execution>, after: &Execution) -> Vec<Hint> {
     hints
 }
 
-/// The hints of a change of a lane on a partition: waiting executions that could not be claimed before.
+/// Returns the hints of a change of a lane on a partition: waiting executions that could not be claimed before.
 pub fn lane_hints(
     partition: u16,
     before: Option<&Lane>,
@@ -134,7 +135,7 @@ pub fn lane_hints(
     waiting.map(|ready| ready.hint(partition)).collect()
 }
 
-/// The hints of a change of a worker instance's record: work that no worker could run may have one now.
+/// Returns the hint of a change of a worker instance's record: executions that no worker could run may now be runnable.
 pub fn worker_hints(before: Option<&Worker>, after: &Worker) -> Option<Hint> {
     let offers = |worker: &Worker| {
         (worker.registered_at, worker.lanes.clone(), worker.kinds.clone(), worker.capabilities.clone())
@@ -143,29 +144,29 @@ pub fn worker_hints(before: Option<&Worker>, after: &Worker) -> Option<Hint> {
     (!after.capabilities.is_empty() && is_new()).then_some(Hint::WorkersChanged)
 }
 
-/// The hints of writes to quotas.
+/// Returns the hints of writes to quotas.
 pub fn quota_hints(writes: &QuotaWrites) -> impl Iterator<Item = Hint> {
     let defined = writes.rows.iter().filter(|(_, name, _)| *name == QuotaRowName::Policy);
     defined.map(|(policy_id, ..)| Hint::QuotaDefined { policy_id: *policy_id })
 }
 
-/// The hint of a schedule that has to be looked at.
+/// Returns the hint for the time at which a schedule must be processed.
 pub fn schedule_hints(write: &ScheduleWrite) -> Option<Hint> {
     write.look_at().map(|at| Hint::TickDue { partition: write.partition, at })
 }
 
-/// The hints for readers of the deliveries feed.
+/// Returns the hint for readers of the deliveries feed.
 pub fn delivered(change: &Change) -> Option<Hint> {
     let partition = change.after.id.partition();
     (!change.signals.is_empty()).then_some(Hint::SignalDelivered { partition })
 }
 
-/// The hints for readers of the stream.
+/// Returns the hint for readers of the stream.
 pub fn streamed(change: &Change) -> Option<Hint> {
     change.stream.as_ref().map(|_| Hint::StreamMoved { execution_id: change.after.id })
 }
 
-/// The hints of a change of a flow.
+/// Returns the hints of a change of a flow.
 pub fn flow_hints(before: Option<&Flow>, change: &FlowChange) -> Vec<Hint> {
     let (after, mut hints) = (&change.after, Vec::new());
     let flow_id = after.id;

@@ -1,4 +1,4 @@
-//! Indexes follow from the record: one function returns the indexes of an execution and its scores in them. A store
+//! Indexes are derived from the record: one function returns the indexes of an execution and its score in each. A store
 //! applies the difference between before and after, and a checker can recompute every index.
 
 use crate::due::Due;
@@ -16,7 +16,7 @@ pub enum Index {
     /// Waiting executions of a lane and requirement class, including those assigned to a worker instance.
     LaneEligible(LaneId, RequirementClass),
     LaneEligibleKind(LaneId, Kind, RequirementClass),
-    /// Waiting executions of a lane under any key but the empty one.
+    /// Waiting executions of a lane with a non-empty key.
     LaneKeyed(LaneId),
     /// Waiting executions of a lane, of one kind, requirement class and key.
     LaneEligibleKey(LaneId, Kind, RequirementClass, FairKey),
@@ -26,8 +26,8 @@ pub enum Index {
     LaneActive(LaneId),
     LaneSuspended(LaneId),
     LaneTerminal(LaneId),
-    /// Blocked executions, by blocker. Those of flows are in one index, under the dependencies, and those that are
-    /// assigned are under their route.
+    /// Blocked executions, by blocker. All executions blocked by their flow are under the dependencies. Executions
+    /// assigned to a worker instance are under the route.
     LaneBlocked(LaneId, Blocker),
     DispatchBacklog,
     PendingCancelGroups,
@@ -38,26 +38,26 @@ pub enum Index {
     ExecutionDeadline,
     Retention,
     AllExecutions,
-    /// The executions of a tenant. The default tenant has no index of its own.
+    /// The executions of a namespace. The default namespace has no such index.
     NamespaceExecutions(Namespace),
-    /// The executions of a tenant in an exceptional state (failed, cancelled, expired …).
+    /// The executions of a namespace in an exceptional state (failed, cancelled, expired …).
     InState(Namespace, PublicState),
-    /// The executions of a tenant that wait for something admission asks for.
+    /// The executions of a namespace that admission blocks, by reason.
     InReason(Namespace, BlockingReason),
-    /// The executions of a tenant whose usage budgets may not have counted.
+    /// The executions of a namespace with usage that budgets may not have counted.
     UsageBacklog(Namespace),
-    /// The executions with a label.
+    /// The executions with a tag.
     Tag(Namespace, TagKey, TagValue),
 }
 
-/// Where in an index a member stands; smaller is earlier. Exact in a double.
+/// The position of a member in an index; smaller is earlier. Exact in a double.
 pub type Score = i64;
 
-/// The weight of a priority step against age. More than any two ages differ.
+/// The weight of one step of priority, in milliseconds of age. It exceeds the difference between any two ages.
 const PRIORITY_WEIGHT: i64 = 1_000_000_000_000;
 
 impl Index {
-    /// The index of waiting executions of one kind, requirement class and key.
+    /// Returns the index of waiting executions of one kind, requirement class and key.
     pub fn queue(lane: LaneId, kind: Kind, class: RequirementClass, key: FairKey) -> Self {
         if key.is_empty() {
             return Self::LaneEligibleKind(lane, kind, class);
@@ -65,7 +65,7 @@ impl Index {
         Self::LaneEligibleKey(lane, kind, class, key)
     }
 
-    /// The key of this index on Valkey.
+    /// Returns the Valkey key of this index.
     pub fn key(&self, keys: &IndexKeys) -> String {
         match self {
             Self::LaneEligible(lane, class) if class.is_plain() => keys.lane_eligible(lane),
@@ -105,8 +105,8 @@ impl Index {
 }
 
 impl Due {
-    /// The index of its moments, where it has one of executions. Delays are found in their lanes, blocked executions by
-    /// their blocker, and waitpoints made ahead have an index of waitpoints.
+    /// Returns the index of executions by the time of this timer, if there is one. Delayed executions are found by
+    /// their lane, blocked executions by their blocker, and pending waitpoints by an index of waitpoints.
     pub fn index(self) -> Option<Index> {
         match self {
             Self::Deadline => Some(Index::ExecutionDeadline),
@@ -121,18 +121,18 @@ impl Due {
     }
 }
 
-/// The score of a waiting execution: a higher priority first, then the older one.
+/// Returns the score of a waiting execution: a higher priority comes first, then the older execution.
 pub fn eligible_score(priority: Priority, created_at: TimestampMs) -> Score {
     created_at.0 - i64::from(priority.get()) * PRIORITY_WEIGHT
 }
 
-/// The same where age makes up for priority: one step of it weighs as much as a wait of so long. It does not depend on the
-/// time, so that the order of two waiting executions never changes.
+/// Returns the score of a waiting execution in a lane with ageing: one step of priority weighs as much as a wait of
+/// `ageing_ms`. The score does not depend on the current time, so that the order of two waiting executions never changes.
 pub fn aged_score(priority: Priority, created_at: TimestampMs, ageing_ms: u64) -> Score {
     created_at.0 - i64::from(priority.get()) * i64::try_from(ageing_ms).unwrap_or(i64::MAX / (1 << 16))
 }
 
-/// Every index an execution belongs in, with its score there.
+/// Returns every index that contains an execution, with its score there.
 pub fn entries(execution: &Execution) -> Vec<(Index, Score)> {
     // A staged execution is in no index; it is found through its flow.
     if execution.is_staged() {
@@ -178,25 +178,25 @@ pub fn entries(execution: &Execution) -> Vec<(Index, Score)> {
     entries
 }
 
-/// The queue an execution is released from when a worker meets its requirements.
+/// Returns the index from which an execution is released when a worker meets its requirements.
 fn unroutable(execution: &Execution) -> Option<Index> {
     let class = execution.class();
     let is_unroutable = matches!(execution.phase, Phase::Blocked { on: Blocker::Route, .. }) && !class.is_plain();
     is_unroutable.then(|| Index::LaneUnroutable(execution.lane_key(), execution.kind.clone(), class))
 }
 
-/// Whether a state has an index. Waiting, active and completed executions are in none, so that the usual path pays
-/// nothing for searches by state.
+/// Returns whether a state has an index. Waiting, active and completed executions have none, so that a normal run does
+/// not pay for searches by state.
 pub fn has_state_index(state: PublicState) -> bool {
     !matches!(state, PublicState::Waiting | PublicState::Active | PublicState::Completed)
 }
 
-/// Whether a blocking reason has an index: those of admission have one.
+/// Returns whether a blocking reason has an index. Only the reasons of admission have one.
 pub fn has_reason_index(reason: BlockingReason) -> bool {
     Blocker::OF_ADMISSION.iter().any(|on| on.reason() == reason)
 }
 
-/// The indexes a search walks, newest first: all of them are by creation, which never changes.
+/// Returns the indexes for searches. Their scores are the creation time, which never changes; searches read them newest first.
 fn searched_by(execution: &Execution) -> impl Iterator<Item = Index> {
     let (namespace, state) = (&execution.namespace, execution.public_state());
     let tenant = (!namespace.is_default()).then(|| Index::NamespaceExecutions(namespace.clone()));
@@ -209,7 +209,7 @@ fn searched_by(execution: &Execution) -> impl Iterator<Item = Index> {
     tenant.into_iter().chain(backlog).chain(in_state).chain(in_reason).chain(labels)
 }
 
-/// The waitpoints of an execution in the index of waitpoints made ahead, by when they expire.
+/// Returns the pending waitpoints of an execution with their scores, which are their expiry times.
 pub fn pending_waitpoints(execution: &Execution) -> impl Iterator<Item = (WaitpointId, Score)> {
     execution.pending_waitpoints.iter().map(|pending| (pending.id, pending.expires_at.0))
 }

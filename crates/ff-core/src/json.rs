@@ -1,12 +1,12 @@
-//! Reading JSON from people: an error names the field it is about.
+//! Parses JSON that people write: an error names the field that is wrong.
 
 use serde::de::DeserializeOwned;
 
 use crate::engine_error::{Code, Refusal};
 
-/// Reads a value, or says which field is wrong and why.
+/// Parses a value, or returns which field is wrong and why.
 ///
-/// An unknown field has a code of its own, because it is most often a misspelt one.
+/// An unknown field has its own code, because it is usually a misspelling.
 pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
     // Tracking the path takes twice as long, so only invalid input is read that way.
     if let Ok(value) = serde_json::from_slice(bytes) {
@@ -52,7 +52,7 @@ fn not_json(why: &str) -> Refusal {
     Refusal::new(Code::InvalidJson).because(format!("must be JSON: {why}"))
 }
 
-/// The limit a value went past and the value that was sent, from how names, texts and priorities word it.
+/// Returns the limit that a value exceeded and the value that was sent, from the error texts of names, texts and priorities.
 fn limit_in(detail: &str) -> Option<(u64, u64)> {
     let (bound, sent) = detail.split_once(", got ")?;
     let limit = match bound.strip_prefix("must be at most ") {
@@ -70,12 +70,12 @@ fn join(parent: &str, name: &str) -> String {
     if parent.is_empty() { name.to_owned() } else { format!("{parent}.{name}") }
 }
 
-/// Drops "at line 1 column 20": the field says it better.
+/// Removes "at line 1 column 20" from a message, because the name of the field is more useful.
 fn without_position(message: &str) -> &str {
     message.split(" at line ").next().unwrap_or(message)
 }
 
-/// Values that JSON represents as text: cursors, which are opaque to clients.
+/// Implements serde for values that are text in JSON: cursors, which are opaque to clients.
 macro_rules! as_text {
     ($($name:ident),*) => {$(
         impl serde::Serialize for $name {

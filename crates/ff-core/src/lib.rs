@@ -1,7 +1,7 @@
-//! The words and rules of FlowFabric.
+//! The types and rules of FlowFabric.
 //!
-//! Everything here is pure: records and arguments in, a decision out. No store, no clock, no runtime. Backends run these
-//! rules or mirror them; tests hold the two against each other.
+//! Rules are pure: they take records and arguments and return a decision. They use no store, no clock and no runtime.
+//! Backends run these rules or reimplement them; tests compare the two.
 
 pub mod api_key;
 pub mod backend;

@@ -1,4 +1,4 @@
-//! Logging that a store does not answer: once, then at most every ten seconds, and once when it answers again.
+//! Log lines about outages of a store: at the start, then at most every ten seconds, and when the store answers again.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,15 +7,15 @@ use std::time::{Duration, Instant};
 
 use crate::engine_error::EngineError;
 
-/// The shortest time between two lines that say that a store does not answer.
+/// The shortest interval between two log lines about an outage.
 const INTERVAL: Duration = Duration::from_secs(10);
 
-/// An answer this soon after a failure does not end an outage: a store that goes away still answers on some connections while
-/// others fail already.
+/// An answer within this time after a failure does not end an outage: a store that goes away may still answer on some
+/// connections while others already fail.
 const SETTLED: Duration = Duration::from_millis(200);
 
-/// The log of one store's outages. Every loop that asks the store shares it, so that one outage is one story in the log, however
-/// many loops and requests fail with it.
+/// The log of one store's outages. All loops that call the store share it, so that one outage is logged once,
+/// regardless of the number of loops and requests that fail.
 #[derive(Debug, Default)]
 pub struct OutageLog {
     /// Whether an outage is open. Read first, because nearly every call succeeds.
@@ -24,7 +24,8 @@ pub struct OutageLog {
 }
 
 impl OutageLog {
-    /// A call about a partition failed. If the store did not answer, an outage is open until the partition answers.
+    /// Logs the failure of a call about a partition. If the store did not answer, an
+    /// outage is open until the partition answers.
     pub fn failed(&self, call: &'static str, partition: u16, error: &EngineError) {
         if !is_away(error) {
             tracing::warn!(call, partition, %error, "the store failed");
@@ -37,7 +38,7 @@ impl OutageLog {
         log_outage(call, error, failures);
     }
 
-    /// Another call failed. It opens no outage: the call may be one that the store refuses while it answers others.
+    /// Logs the failure of another call. It opens no outage, because the store may refuse this call and still answer others.
     pub fn noted(&self, call: &'static str, error: &EngineError) {
         if is_away(error) {
             let failures = self.outage().failed(None, Instant::now());
@@ -47,7 +48,7 @@ impl OutageLog {
         }
     }
 
-    /// The store answered a call about a partition.
+    /// Records that the store answered a call about a partition. Logs the end of the outage if no partition fails any more.
     pub fn answered(&self, partition: u16) {
         if !self.is_open.load(Ordering::Relaxed) {
             return;
@@ -65,7 +66,7 @@ impl OutageLog {
     }
 }
 
-/// Whether the store, or the part of it that was asked, did not answer.
+/// Returns whether the store, or the part of the store that was called, did not answer.
 pub fn is_away(error: &EngineError) -> bool {
     matches!(error, EngineError::Unavailable(_) | EngineError::Unknown(_))
 }
@@ -77,21 +78,21 @@ fn log_outage(call: &'static str, error: &EngineError, failures: Option<u64>) {
     }
 }
 
-/// One outage, and when it was last logged.
+/// One outage, and the time at which it was last logged.
 #[derive(Debug, Default)]
 struct Outage {
     since: Option<Instant>,
-    /// Partitions that fail, and when they did last.
+    /// Failing partitions, each with the time of its last failure.
     failing: BTreeMap<u16, Instant>,
     logged_at: Option<Instant>,
-    /// Whether a line was logged that the end of the outage has to answer.
+    /// Whether the outage was logged, so that its end must be logged too.
     is_logged: bool,
-    /// Failures since the last line.
+    /// Failures since the last log line.
     unlogged: u64,
 }
 
 impl Outage {
-    /// Counts a failure. If a line is due, says how many failures it stands for.
+    /// Counts a failure. If a log line is due, returns the number of failures since the previous line.
     fn failed(&mut self, partition: Option<u16>, now: Instant) -> Option<u64> {
         if let Some(partition) = partition {
             self.failing.insert(partition, now);
@@ -105,7 +106,7 @@ impl Outage {
         Some(std::mem::take(&mut self.unlogged))
     }
 
-    /// Ends the outage when no partition fails any more. If that is worth a line, says how long it lasted.
+    /// Ends the outage when no partition fails any more. Returns its duration if the end must be logged.
     fn answered(&mut self, partition: u16, now: Instant) -> Option<Duration> {
         if self.failing.get(&partition).is_some_and(|failed| now.duration_since(*failed) >= SETTLED) {
             self.failing.remove(&partition);

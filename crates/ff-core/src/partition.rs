@@ -9,7 +9,7 @@ use crate::engine_error::{Code, Refusal};
 use crate::schedule::ScheduleRef;
 use crate::types::{BudgetId, ExecutionId, FlowId, KeyId, LaneId, Namespace, QuotaPolicyId, WorkerInstanceId};
 
-/// The kind of a partition. Flows and executions share theirs, so that a flow, its members and its edges are one slot.
+/// The kind of a partition. Flows and executions share partitions, so that a flow, its members and its edges are in one slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum PartitionFamily {
     Flow,
@@ -40,12 +40,12 @@ impl Partition {
         Self { family, index }
     }
 
-    /// The partition an execution's id names.
+    /// Returns the partition that an execution id contains.
     pub fn of(id: &ExecutionId) -> Self {
         Self::new(PartitionFamily::Execution, id.partition())
     }
 
-    /// The part of a key that a cluster slots by, with its braces.
+    /// Returns the hash tag of the partition's keys, with its braces. A Valkey cluster derives the slot of a key from it.
     pub fn hash_tag(&self) -> String {
         self.to_string()
     }
@@ -73,7 +73,7 @@ impl Default for PartitionConfig {
 }
 
 impl PartitionConfig {
-    /// Whether an id can exist here. An id that names a partition beyond the count cannot.
+    /// Returns whether an id can exist here. An id whose partition is not below the partition count cannot.
     pub fn holds(&self, id: &ExecutionId) -> bool {
         id.partition() < self.num_flow_partitions
     }
@@ -86,63 +86,64 @@ impl fmt::Display for PartitionConfig {
     }
 }
 
-/// The partition an execution's id names. It does not depend on the partition count: an id carries its partition.
+/// Returns the partition that an execution id contains. It does not depend on the partition count.
 pub fn execution_partition(id: &ExecutionId, _config: &PartitionConfig) -> Partition {
     Partition::of(id)
 }
 
-/// The partition a flow and all its members live on.
+/// Returns the partition of a flow and all its members.
 pub fn flow_partition(id: &FlowId, config: &PartitionConfig) -> Partition {
     Partition::new(PartitionFamily::Flow, crc16(id.as_uuid().as_bytes()) % config.num_flow_partitions)
 }
 
-/// The home of a lane, named as keys name it: where its configuration is decided and its limit is kept.
+/// Returns the home partition of a lane, which decides its configuration and keeps
+/// its limit. `lane` is the lane's name in keys.
 pub fn lane_partition(lane: &LaneId, config: &PartitionConfig) -> u16 {
     crc16(lane.as_str().as_bytes()) % config.num_flow_partitions
 }
 
-/// The home of a worker instance.
+/// Returns the home partition of a worker instance.
 pub fn worker_partition(instance: &WorkerInstanceId, config: &PartitionConfig) -> u16 {
     crc16(instance.as_str().as_bytes()) % config.num_flow_partitions
 }
 
-/// The home of an API key: the partition that orders its changes.
+/// Returns the home partition of an API key, which orders the key's changes.
 pub fn key_partition(id: &KeyId, config: &PartitionConfig) -> u16 {
     crc16(id.as_str().as_bytes()) % config.num_flow_partitions
 }
 
-/// The partition a budget lives on.
+/// Returns the partition of a budget.
 pub fn budget_partition(id: &BudgetId, config: &PartitionConfig) -> Partition {
     Partition::new(PartitionFamily::Budget, crc16(id.as_uuid().as_bytes()) % config.num_budget_partitions)
 }
 
-/// The home of a namespace: where its quota policies are decided.
+/// Returns the home partition of a namespace, which decides its quota policies.
 pub fn namespace_partition(namespace: &Namespace, config: &PartitionConfig) -> u16 {
     crc16(namespace.as_str().as_bytes()) % config.num_flow_partitions
 }
 
-/// The home of a schedule.
+/// Returns the home partition of a schedule.
 pub fn schedule_partition(schedule: &ScheduleRef, config: &PartitionConfig) -> u16 {
     crc16(schedule.key().as_bytes()) % config.num_flow_partitions
 }
 
-/// The partition that orders the changes of a quota policy, on stores that keep quotas on the partitions of flows.
+/// Returns the partition that orders the changes of a quota policy, on stores that keep quotas on the partitions of flows.
 pub fn quota_home(id: &QuotaPolicyId, config: &PartitionConfig) -> u16 {
     crc16(id.as_uuid().as_bytes()) % config.num_flow_partitions
 }
 
-/// The partition a quota lives on.
+/// Returns the partition of a quota.
 pub fn quota_partition(id: &QuotaPolicyId, config: &PartitionConfig) -> Partition {
     Partition::new(PartitionFamily::Quota, crc16(id.as_uuid().as_bytes()) % config.num_quota_partitions)
 }
 
-/// The slot of a Valkey cluster that a key is in: by its hash tag, or by the whole key where it has none.
+/// Returns the slot of a key in a Valkey cluster. It is derived from the hash tag or, without one, from the whole key.
 pub fn cluster_slot(key: &str) -> u16 {
     let tag = key.split_once('{').and_then(|(_, rest)| rest.split_once('}')).map(|(tag, _)| tag);
     crc16(tag.filter(|tag| !tag.is_empty()).unwrap_or(key).as_bytes()) % 16_384
 }
 
-/// Refuses an id that names a partition this deployment does not have: nothing reads there.
+/// Refuses an id whose partition this deployment does not have, because nothing can be stored there.
 pub fn check_id(id: &ExecutionId, partitions: &PartitionConfig) -> Result<(), Refusal> {
     if partitions.holds(id) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Bytes people hand in and get back, unchanged.
+//! Payloads: bytes that callers send and get back unchanged.
 
 use std::fmt;
 
@@ -20,12 +20,12 @@ impl Payload {
         Self { content_type, bytes: bytes.into() }
     }
 
-    /// JSON text, kept as it is.
+    /// Creates a payload from JSON text, which is stored unchanged.
     pub fn json(text: impl Into<Bytes>) -> Self {
         Self::new(ContentType::json(), text)
     }
 
-    /// Bytes of which nothing is known.
+    /// Creates a payload of bytes of an unknown type.
     pub fn bytes(bytes: impl Into<Bytes>) -> Self {
         Self::new(ContentType::bytes(), bytes)
     }
@@ -48,7 +48,7 @@ impl fmt::Debug for Payload {
     }
 }
 
-/// A payload as a record keeps it: text as itself, anything else in hexadecimal digits.
+/// The stored form of a payload: text as it is, other bytes in hexadecimal digits.
 #[derive(Serialize, Deserialize)]
 struct KeptPayload {
     content_type: ContentType,
@@ -83,7 +83,7 @@ fn from_hex(digits: &str) -> Option<Vec<u8>> {
     pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
 }
 
-/// Stands for a payload's bytes where only their equality matters.
+/// A digest of a payload's bytes, for places where only their equality matters.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Fingerprint(u128);

@@ -1,4 +1,4 @@
-//! How an execution is to be treated. Every field is honoured or refused; an unknown field is an error.
+//! Execution policies. Every field is honoured or refused; an unknown field is an error.
 
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -49,7 +49,7 @@ impl Default for Policy {
     }
 }
 
-/// A policy as a record keeps it: without the settings that are the default, which reading fills in.
+/// Serializes a policy for a record, without the settings that have their default. Deserialization restores the defaults.
 pub(crate) fn serialize_compact<S: Serializer>(policy: &Policy, serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     struct Compact<'p> {
@@ -106,7 +106,7 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// Whether an execution is tried again after a failure, when it was so many times before.
+    /// Returns whether an execution is retried after a failure, given the number of retries so far.
     pub fn allows(&self, failure: &Failure, retries: u32) -> bool {
         let categories = &self.retryable_categories;
         let named = categories.is_empty() || categories.iter().any(|category| category == failure.category.as_str());
@@ -165,7 +165,7 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// The wait before retry number `retry` (from 0), in whole milliseconds. `draw` is below [`JITTER_SCALE`].
+    /// Returns the delay before retry number `retry` (from 0), in whole milliseconds. `draw` is below [`JITTER_SCALE`].
     pub fn delay_ms(&self, retry: u32, draw: u64) -> u64 {
         let (delay, jitter) = match *self {
             Self::Fixed { delay_ms, jitter } => (delay_ms, jitter),
@@ -203,12 +203,12 @@ pub struct TimeoutPolicy {
 }
 
 impl Policy {
-    /// The class of queue that work under this policy waits in.
+    /// Returns the requirement class, which determines the queues of executions under this policy.
     pub fn class(&self) -> RequirementClass {
         RequirementClass::of(&self.routing_requirements.required_capabilities)
     }
 
-    /// Reads a policy, refusing unknown fields and invalid values.
+    /// Parses a policy. Refuses unknown fields and invalid values.
     pub fn parse(json: &[u8]) -> Result<Self, Refusal> {
         let policy: Self = crate::json::read(json).map_err(|mut refusal| {
             let is_capability = refusal.field.as_ref().is_some_and(|field| field.starts_with(REQUIRED));
@@ -223,7 +223,7 @@ impl Policy {
         *self == Self::default()
     }
 
-    /// Refuses numbers out of range, naming the field and the limit.
+    /// Refuses numbers out of range, with the field and the limit.
     pub fn check(&self) -> Result<(), Refusal> {
         let retry = &self.retry_policy;
         in_range("retry_policy.max_retries", u64::from(retry.max_retries), 0, u64::from(limits::MAX_RETRIES_MAX))?;

@@ -1,5 +1,5 @@
-//! Every question a store answers, as a value. Questions with several arguments are in the contracts of their domain; the others are
-//! here.
+//! All queries that a store answers, as values. Queries with several arguments are in the contracts of their domain;
+//! the others are here.
 
 use crate::api_key::ApiKey;
 use crate::api_key::contracts::{KeysPage, ListKeysArgs};
@@ -32,128 +32,129 @@ use crate::types::{
 };
 use crate::worker::contracts::{ListWorkersArgs, WorkersPage};
 
-/// Every query, as `call(arguments) -> Answer = Variant(Question): the question made from the arguments`: those any caller may ask,
-/// and those only an engine asks.
+/// All queries, as `call(arguments) -> Answer = Variant(Query): the query made from the arguments`. Every caller may
+/// send the queries under `callers`; only an engine sends those under `engine`.
 macro_rules! queries {
     ($callback:ident) => {
         $callback! {
             callers {
                 describe(id: &ExecutionId) -> ExecutionInfo = Describe(Describe): Describe { execution_id: *id };
-                /// Finds executions, newest first. A page looks at a bounded number of them, so it may have few rows, or none,
-                /// and yet not be the last.
+                /// Lists executions, newest first. A page examines a bounded number of executions, so a page with few
+                /// rows or none is not necessarily the last one.
                 list(args: ListArgs) -> Page = List(ListArgs): args;
-                /// The bytes that were submitted.
+                /// Returns the payload that was submitted.
                 payload(id: &ExecutionId) -> Payload = Payload(ReadPayload): ReadPayload { execution_id: *id };
-                /// How it ended; refused as `execution_not_terminal` while it has not.
+                /// Returns how the execution ended. Refused as `execution_not_terminal` while it has not.
                 result(id: &ExecutionId) -> ExecutionEnd = Result(ReadResult): ReadResult { execution_id: *id };
                 attempts(id: &ExecutionId) -> Attempts = Attempts(ReadAttempts): ReadAttempts { execution_id: *id };
-                /// The output of an attempt, or of all attempts, from a cursor on. Answers at once, perhaps with none.
+                /// Reads the output of an attempt, or of all attempts, from a cursor on. Returns at
+                /// once, even without new output.
                 read_stream(args: ReadStreamArgs) -> StreamPage = ReadStream(ReadStreamArgs): args;
-                /// The recorded steps of an execution with their results, in the order of recording. A page ends before it passes
-                /// a mebibyte, but has one step at least.
+                /// Lists the recorded steps of an execution with their results, in the order of recording. A page ends
+                /// before it exceeds a mebibyte, but contains at least one step.
                 list_steps(args: ListStepsArgs) -> StepsPage = ListSteps(ListStepsArgs): args;
-                /// How a lane is configured, and how many executions it has in each state.
+                /// Returns the configuration of a lane, and its number of executions in each state.
                 describe_lane(namespace: &Namespace, lane: &LaneId) -> LaneInfo = DescribeLane(DescribeLane):
                     DescribeLane { namespace: namespace.clone(), lane: lane.clone() };
-                /// The lanes that are configured and those that have executions.
+                /// Lists the lanes that are configured or have executions.
                 list_lanes(args: ListLanesArgs) -> LanesPage = ListLanes(ListLanesArgs): args;
-                /// The worker instances that are alive.
+                /// Lists the worker instances that are alive.
                 list_workers(args: ListWorkersArgs) -> WorkersPage = ListWorkers(ListWorkersArgs): args;
-                /// The open waitpoints of an execution, without their tokens, oldest first.
+                /// Lists the open waitpoints of an execution, oldest first, without their tokens.
                 waitpoints(id: &ExecutionId) -> Vec<WaitpointInfo> = Waitpoints(ListWaitpoints):
                     ListWaitpoints { execution_id: *id };
                 /// Mints a token for a waitpoint under the current secret, for an operator.
                 waitpoint_token(id: &ExecutionId, waitpoint: &WaitpointId) -> WaitpointToken = WaitpointToken(MintToken):
                     MintToken { execution_id: *id, waitpoint_id: *waitpoint };
-                /// The names of the secrets of every partition.
+                /// Lists the names of the secrets of every partition.
                 kids() -> Vec<PartitionKids> = Kids(ListKids): ListKids;
                 /// Lists the signals of an execution, oldest first.
                 signals(args: SignalsArgs) -> SignalsPage = Signals(SignalsArgs): args;
-                /// One signal with its bytes; refused as `not_found` when the execution received no such signal.
+                /// Returns one signal with its bytes. Refused as `not_found` when the execution received no such signal.
                 signal(id: &ExecutionId, signal: &SignalId) -> ReceivedSignal = Signal(ReadSignal):
                     ReadSignal { execution_id: *id, signal_id: *signal };
-                /// The deliveries on any partition since a cursor. Answers at once, perhaps with none.
+                /// Reads the deliveries of all partitions after a cursor. Returns at once, even without new deliveries.
                 deliveries(args: DeliveriesArgs) -> DeliveriesPage = Deliveries(DeliveriesArgs): args;
                 describe_flow(id: &FlowId) -> FlowInfo = DescribeFlow(DescribeFlow): DescribeFlow { flow_id: *id };
-                /// The members of a flow, in the order they were added.
+                /// Lists the members of a flow, in the order in which they were added.
                 flow_members(args: FlowMembersArgs) -> MembersPage = FlowMembers(FlowMembersArgs): args;
-                /// The edges of a flow, in the order of their ids.
+                /// Lists the edges of a flow, in the order of their ids.
                 flow_edges(args: FlowEdgesArgs) -> EdgesPage = FlowEdges(FlowEdgesArgs): args;
                 /// Lists flows, newest first.
                 list_flows(args: ListFlowsArgs) -> FlowsPage = ListFlows(ListFlowsArgs): args;
-                /// The events of a flow since a position. Answers at once, perhaps with none.
+                /// Reads the events of a flow after a position. Returns at once, even without new events.
                 flow_events(args: FlowEventsArgs) -> FlowEventsPage = FlowEvents(FlowEventsArgs): args;
-                /// The events on any partition since a cursor. Answers at once, perhaps with none. From then on, and
-                /// for [`crate::limits::FOLLOWED_MS`] after the last such question, every event is kept for readers.
+                /// Reads the events of all partitions after a cursor. Returns at once, even without new events. Events are
+                /// recorded for readers from this query on, until [`crate::limits::FOLLOWED_MS`] after the last one.
                 events(args: EventsArgs) -> EventsPage = Events(EventsArgs): args;
-                /// The usage of an execution, by attempt.
+                /// Returns the usage of an execution, by attempt.
                 usage(id: &ExecutionId) -> UsageInfo = Usage(ReadUsage): ReadUsage { execution_id: *id };
-                /// Every key there ever was, without its hash.
+                /// Lists all API keys ever created, without their hashes.
                 list_keys(args: ListKeysArgs) -> KeysPage = ListKeys(ListKeysArgs): args;
             }
             engine {
-                /// The time of this store.
+                /// Returns the time of this store.
                 now() -> TimestampMs = Now(Now): Now;
-                /// Looks at a partition without a hint: its ready work, and when its next work is due.
+                /// Returns the ready work of a partition and the time at which its next work is due. Used without a hint.
                 sweep(partition: u16) -> PartitionStatus = Sweep(Sweep): Sweep { partition };
-                /// The configuration of an execution's lane, and the work ahead of the execution.
+                /// Returns the configuration of an execution's lane, and the work ahead of the execution.
                 queue_facts(args: QueueArgs) -> QueueFacts = QueueFacts(QueueArgs): args;
-                /// A lane as callers see it, without finished executions, which take long to count.
+                /// Returns a lane as callers see it, but does not count finished executions, because counting them takes long.
                 describe_live_lane(namespace: &Namespace, lane: &LaneId) -> LaneInfo = DescribeLiveLane(DescribeLiveLane):
                     DescribeLiveLane { namespace: namespace.clone(), lane: lane.clone() };
-                /// The first executions of a queue on a partition.
+                /// Lists the first executions of a queue on a partition.
                 list_queue(args: ListQueueArgs) -> Vec<QueuedExecution> = ListQueue(ListQueueArgs): args;
-                /// Everything a partition holds.
+                /// Returns all records of a partition.
                 snapshot(partition: u16) -> Snapshot = Snapshot(TakeSnapshot): TakeSnapshot { partition };
-                /// Worker instances that may be gone; sweeping one decides.
+                /// Lists worker instances that may be gone. The sweep of a worker instance decides whether it is.
                 sweepable_workers() -> Vec<WorkerInstanceId> = SweepableWorkers(ListSweepableWorkers): ListSweepableWorkers;
-                /// The quota policies of a namespace, as its home has them.
+                /// Returns the quota policies of a namespace, as stored at its home.
                 quota_set(namespace: &Namespace) -> QuotaSet = QuotaSet(ReadQuotaSet):
                     ReadQuotaSet { namespace: namespace.clone() };
-                /// The policies and budgets of each namespace that has any, or had one.
+                /// Lists the policies and budgets of each namespace that has or had any.
                 all_quotas() -> Vec<QuotaSet> = AllQuotas(ListAllQuotas): ListAllQuotas;
-                /// How a budget stands at its home.
+                /// Returns the balance of a budget at its home.
                 budget_ledger(args: ReadBudgetLedger) -> BudgetLedgerSums = BudgetLedger(ReadBudgetLedger): args;
-                /// Executions whose usage budgets may not have counted.
+                /// Lists executions with usage that budgets may not have counted.
                 usage_backlog(args: UsageBacklogArgs) -> Vec<ExecutionId> = UsageBacklog(UsageBacklogArgs): args;
-                /// The usage of an execution that budgets have not counted.
+                /// Returns the usage of an execution that budgets have not counted.
                 pending_usage(id: &ExecutionId) -> Option<PendingUsage> = PendingUsage(ReadPendingUsage):
                     ReadPendingUsage { execution_id: *id };
-                /// The values of a quota policy's key that are in use.
+                /// Lists the values of a quota policy's key that are in use.
                 quota_keys(args: QuotaKeysArgs) -> QuotaKeysPage = QuotaKeys(QuotaKeysArgs): args;
-                /// The slots of a quota policy that are held.
+                /// Lists the slots of a quota policy that are held.
                 quota_slots(args: QuotaSlotsArgs) -> QuotaSlotsPage = QuotaSlots(QuotaSlotsArgs): args;
-                /// A schedule by its name.
+                /// Returns a schedule by its name.
                 find_schedule(schedule: &ScheduleRef) -> Option<Schedule> = FindSchedule(FindSchedule):
                     FindSchedule { schedule: schedule.clone() };
-                /// The schedules of a namespace, in the order of their names.
+                /// Lists the schedules of a namespace, in the order of their names.
                 list_schedules(args: ListSchedulesArgs) -> SchedulesPage = ListSchedules(ListSchedulesArgs): args;
-                /// The schedules of a partition that have to be looked at first, earliest first, and when.
+                /// Lists the schedules of a partition that must be processed first, with their times, earliest first.
                 due_schedules(args: DueSchedulesArgs) -> Vec<DueSchedule> = DueSchedules(DueSchedulesArgs): args;
-                /// When the first schedule of each partition has to be looked at, where there is one.
+                /// Lists the partitions with schedules, each with the time at which its first schedule must be processed.
                 schedule_agenda() -> Vec<PartitionTick> = ScheduleAgenda(ReadScheduleAgenda): ReadScheduleAgenda;
-                /// A key with its hash, to check the one a caller presents.
+                /// Returns an API key with its hash, to verify the key that a caller presents.
                 find_key(id: &KeyId) -> Option<ApiKey> = FindKey(FindKey): FindKey { key_id: id.clone() };
-                /// The secrets tokens of a partition are signed under, for a server that signs or judges something itself. Every
-                /// partition has the same, except while new ones are brought to them.
+                /// Returns the secrets under which tokens of a partition are signed, for a server that signs or
+                /// verifies tokens itself. All partitions have the same secrets, except during a rotation.
                 key_ring(partition: u16) -> KeyRing = KeyRing(ReadKeyRing): ReadKeyRing { partition };
-                /// Whether a token opens a waitpoint, without using it. Refused as `invalid_token` in every case, so that a
-                /// caller without one learns nothing.
+                /// Verifies that a token opens a waitpoint, without using the token. Every failure is refused as
+                /// `invalid_token`, so that a caller without a valid token learns nothing.
                 judge_token(id: &ExecutionId, waitpoint: &WaitpointId, token: &PresentedToken) -> () = JudgeToken(JudgeToken):
                     JudgeToken { execution_id: *id, waitpoint_id: *waitpoint, token: token.clone() };
-                /// The namespace of an execution; none where there is none of this id. It is asked before anything else of an id a
-                /// tenant names, and reads the same little of one that exists and one that does not, so that its time does not
-                /// tell them apart.
+                /// Returns the namespace of an execution, or `None` for an unknown id. A server sends this query before
+                /// any other about an id that a tenant names. It reads equally little for existing and unknown ids, so
+                /// that its duration does not reveal which ids exist.
                 namespace_of(id: &ExecutionId) -> Option<Namespace> = NamespaceOf(NamespaceOf):
                     NamespaceOf { execution_id: *id };
-                /// The namespace of a flow, likewise.
+                /// Returns the namespace of a flow, in the same way.
                 namespace_of_flow(id: &FlowId) -> Option<Namespace> = NamespaceOfFlow(NamespaceOfFlow):
                     NamespaceOfFlow { flow_id: *id };
-                /// How an execution ended. While it has not, its end is among the hints from now on, for at least a long poll's
-                /// time; stores may leave out ends that were not asked about.
+                /// Returns how an execution ended. While it has not, its end is among the hints from now on, for at
+                /// least the duration of a long poll. Stores may omit the hints of ends that were not queried.
                 end_of(id: &ExecutionId) -> Option<ExecutionEnd> = EndOf(EndOf): EndOf { execution_id: *id };
-                /// How a flow ended. While it has not, its end and its events are among the hints from now on, for at least a long
-                /// poll's time; stores may leave out flows that were not asked about.
+                /// Returns how a flow ended. While it has not, its end and its events are among the hints from now on,
+                /// for at least the duration of a long poll. Stores may omit the hints of flows that were not queried.
                 end_of_flow(id: &FlowId) -> Option<FlowEnd> = EndOfFlow(EndOfFlow): EndOfFlow { flow_id: *id };
             }
         }
@@ -166,14 +167,14 @@ macro_rules! define_queries {
         callers { $($(#[$doc:meta])* $call:ident($($arg:ident: $type:ty),*) -> $answer:ty = $name:ident($query:ty): $value:expr;)* }
         engine { $($(#[$edoc:meta])* $ecall:ident($($earg:ident: $etype:ty),*) -> $eanswer:ty = $ename:ident($equery:ty): $evalue:expr;)* }
     ) => {
-        /// One question.
+        /// One query.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Query {
             $($name($query),)*
             $($ename($equery),)*
         }
 
-        /// The answer to a question.
+        /// The reply to a query.
         #[derive(Clone, Debug, PartialEq)]
         pub enum QueryReply {
             $($name($answer),)*
@@ -181,7 +182,7 @@ macro_rules! define_queries {
         }
 
         impl Query {
-            /// Its name in metrics and logs.
+            /// Returns the name of the query in metrics and logs.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$name(_) => stringify!($call),)*
@@ -191,7 +192,7 @@ macro_rules! define_queries {
         }
 
         impl Query {
-            /// Refuses arguments that no state of the store could make acceptable.
+            /// Refuses arguments that are invalid in every state of the store.
             pub fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
                 match self {
                     $(Self::$name(query) => query.check_for(partitions),)*
@@ -200,7 +201,7 @@ macro_rules! define_queries {
             }
         }
 
-        /// Has a store answer a question by the function it has for it.
+        /// Executes a query with the store's handler for it.
         pub fn dispatch<S>(store: &S, query: Query) -> BoxedAnswer<'_, QueryReply>
         where
             S: Sync $(+ Handle<$query, $answer>)* $(+ Handle<$equery, $eanswer>)*,
@@ -211,7 +212,7 @@ macro_rules! define_queries {
             }
         }
 
-        /// Has something that is not an engine's store answer a question; or gives the name of one only an engine asks.
+        /// Executes a query on a backend that is not an engine's store. Returns the name of a query that only an engine sends.
         pub fn dispatch_for_caller<S>(store: &S, query: Query) -> Result<BoxedAnswer<'_, QueryReply>, &'static str>
         where
             S: Sync $(+ Handle<$query, $answer>)*,
@@ -239,55 +240,55 @@ macro_rules! questions {
 }
 
 questions! {
-    /// How does an execution stand?
+    /// A query for the state of an execution.
     Describe { execution_id: ExecutionId }
-    /// Which bytes was it submitted with?
+    /// A query for the payload that was submitted.
     ReadPayload { execution_id: ExecutionId }
-    /// How did it end?
+    /// A query for the result of an execution.
     ReadResult { execution_id: ExecutionId }
-    /// Which attempts were there at it?
+    /// A query for the attempts of an execution.
     ReadAttempts { execution_id: ExecutionId }
-    /// How much has it spent?
+    /// A query for the usage of an execution.
     ReadUsage { execution_id: ExecutionId }
-    /// Which usage of it have budgets not counted?
+    /// A query for the usage of an execution that budgets have not counted.
     ReadPendingUsage { execution_id: ExecutionId }
-    /// In which namespace is it?
+    /// A query for the namespace of an execution.
     NamespaceOf { execution_id: ExecutionId }
-    /// Has it ended, and how?
+    /// A query for the end of an execution, if it has ended.
     EndOf { execution_id: ExecutionId }
-    /// How does a lane stand?
+    /// A query for the state of a lane.
     DescribeLane { namespace: Namespace, lane: LaneId }
-    /// How does a lane stand, without finished executions?
+    /// A query for the state of a lane, without finished executions.
     DescribeLiveLane { namespace: Namespace, lane: LaneId }
-    /// Which waitpoints of an execution are open?
+    /// A query for the open waitpoints of an execution.
     ListWaitpoints { execution_id: ExecutionId }
-    /// A token for a waitpoint.
+    /// A query for a new token of a waitpoint.
     MintToken { execution_id: ExecutionId, waitpoint_id: WaitpointId }
-    /// Does a token open a waitpoint?
+    /// A query that verifies the token of a waitpoint.
     JudgeToken { execution_id: ExecutionId, waitpoint_id: WaitpointId, token: PresentedToken }
-    /// One signal of an execution.
+    /// A query for one signal of an execution.
     ReadSignal { execution_id: ExecutionId, signal_id: SignalId }
-    /// How does a flow stand?
+    /// A query for the state of a flow.
     DescribeFlow { flow_id: FlowId }
-    /// In which namespace is a flow?
+    /// A query for the namespace of a flow.
     NamespaceOfFlow { flow_id: FlowId }
-    /// Has a flow ended, and how?
+    /// A query for the end of a flow, if it has ended.
     EndOfFlow { flow_id: FlowId }
-    /// Which quota policies has a namespace?
+    /// A query for the quota policies of a namespace.
     ReadQuotaSet { namespace: Namespace }
-    /// A schedule by its name.
+    /// A query for a schedule by its name.
     FindSchedule { schedule: ScheduleRef }
-    /// One key with its hash.
+    /// A query for an API key with its hash.
     FindKey { key_id: KeyId }
-    /// Under which secrets are tokens of a partition signed?
+    /// A query for the secrets under which tokens of a partition are signed.
     ReadKeyRing { partition: u16 }
-    /// How does a partition stand?
+    /// A query for the ready and due work of a partition.
     Sweep { partition: u16 }
-    /// Which records does a partition hold?
+    /// A query for all records of a partition.
     TakeSnapshot { partition: u16 }
 }
 
-/// The checks of a question that need no record.
+/// The checks of a query that need no record.
 trait Check {
     fn check_for(&self, partitions: &PartitionConfig) -> Result<(), Refusal>;
 }
@@ -320,22 +321,22 @@ checks! {
         ReadScheduleAgenda;
 }
 
-/// Which namespaces are limited?
+/// A query for the policies and budgets of all namespaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListAllQuotas;
 
-/// When has the first schedule of each partition to be looked at?
+/// A query for the time of the first schedule of each partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadScheduleAgenda;
 
-/// What time is it?
+/// A query for the time of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Now;
 
-/// Which secrets does each partition have?
+/// A query for the secrets of each partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListKids;
 
-/// Which worker instances may be gone?
+/// A query for the worker instances that may be gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListSweepableWorkers;

@@ -1,4 +1,4 @@
-//! Executions in every phase, for the tests beside the rules.
+//! Executions in every phase, for the tests of rules.
 
 use std::collections::HashMap;
 
@@ -35,29 +35,29 @@ use crate::types::{
 use crate::view::{DueQuery, EdgesOf, EligibleQuery, MembersOf, Miss, Stop, View};
 use crate::worker::Worker;
 
-/// So many milliseconds after the samples were made.
+/// Returns the time `ms` milliseconds after the creation of the samples.
 pub(crate) fn at(ms: u64) -> TimestampMs {
     TimestampMs(1_700_000_000_000) + ms
 }
 
-/// Any conditions at a moment.
+/// Returns sample conditions at a given time.
 pub(crate) fn conditions(now: TimestampMs) -> Conditions {
     Conditions { partitions: PartitionConfig::default(), nonce: SeededEntropy::new(1).nonce(), now }
 }
 
-/// Work always the same.
+/// Returns a submission that is always the same.
 pub(crate) fn work() -> SubmitArgs {
     SubmitArgs { uuid: Uuid::from_u128(1), ..SubmitArgs::new(Kind::parse("resize").unwrap(), Payload::json("1")) }
 }
 
-/// A new submission.
+/// Returns a newly submitted execution.
 pub(crate) fn waiting() -> Execution {
     let mut records = RecordSet::default();
     let id = records.submit(&work(), at(0)).unwrap().execution_id;
     records.executions[&id].clone()
 }
 
-/// Work held since the beginning, for thirty seconds.
+/// Returns an execution that a worker has held since `at(0)`, with a lease of thirty seconds.
 pub(crate) fn running() -> Execution {
     let mut records = RecordSet::default();
     records.submit(&work(), at(0)).unwrap();
@@ -65,13 +65,13 @@ pub(crate) fn running() -> Execution {
     args.decide(&records, &conditions(at(0))).unwrap().changes.remove(0).after
 }
 
-/// The fence of its lease.
+/// Returns the fence of an execution's lease.
 pub(crate) fn held(execution: &Execution) -> Fence {
     let Phase::Running { lease } = &execution.phase else { panic!("it has no lease") };
     lease.fence
 }
 
-/// A few records, all of them at hand.
+/// A view of a few records, all of them loaded.
 #[derive(Default)]
 pub(crate) struct RecordSet {
     pub(crate) executions: HashMap<ExecutionId, Execution>,

@@ -15,10 +15,10 @@ use crate::token::{StreamToken, WaitpointToken};
 use crate::trace::TraceContext;
 use crate::types::{ExecutionId, Priority};
 
-/// A uuid as ids are written.
+/// The pattern of a uuid as written in ids.
 const UUID: &str = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
 
-/// A text with a limit. `refused` is the name of the function that refuses characters.
+/// Returns the schema of a text with a limit. `refused` is the name of the function that refuses characters.
 pub(crate) fn text(least: usize, limit: usize, refused: &str) -> Schema {
     let pattern = match refused {
         "refused_in_a_name" => "^[A-Za-z0-9._-]+$",
@@ -32,7 +32,7 @@ pub(crate) fn text(least: usize, limit: usize, refused: &str) -> Schema {
     json_schema!({ "type": "string", "minLength": least, "maxLength": limit, "pattern": pattern, "description": bytes })
 }
 
-/// A text with a limit of which some are known words.
+/// Returns the schema of a text with a limit that lists some known values.
 pub(crate) fn open_words(known: &[&str]) -> Schema {
     let mut schema = text(1, limits::TEXT_BYTES, "refused_in_a_text");
     let described =
@@ -41,12 +41,12 @@ pub(crate) fn open_words(known: &[&str]) -> Schema {
     schema
 }
 
-/// An id that is a plain uuid.
+/// Returns the schema of an id that is a plain uuid.
 pub(crate) fn uuid() -> Schema {
     json_schema!({ "type": "string", "pattern": format!("^{UUID}$") })
 }
 
-/// Describes types one by one.
+/// Implements `JsonSchema` for each named type with the given schema.
 macro_rules! described {
     ($($name:ident: $schema:expr;)*) => {$(
         impl JsonSchema for $name {
@@ -85,7 +85,7 @@ described! {
     StreamMode: json_schema!({ "enum": ["durable", "summary", "best_effort"] });
 }
 
-/// Opaque text.
+/// Returns the schema of opaque text.
 fn opaque() -> Schema {
     json_schema!({ "type": "string" })
 }

@@ -1,4 +1,4 @@
-//! Everything a partition holds, as a value: tests compare it between stores, and the doctor examines it.
+//! The contents of a partition as a value: tests compare it between stores, and the doctor examines it.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ pub struct Snapshot {
     pub suspend_keys: BTreeMap<(ExecutionId, IdempotencyKey), SuspendKeyEntry>,
     /// Idempotency keys of signals that are remembered.
     pub signal_keys: BTreeMap<(ExecutionId, WaitpointId, IdempotencyKey), SignalKeyEntry>,
-    /// The index of waitpoints made ahead, as stored.
+    /// The index of pending waitpoints, as stored.
     pub pending_waitpoints: BTreeMap<WaitpointId, Score>,
     /// The feed of delivered signals, oldest first.
     pub deliveries: Vec<Delivery>,
@@ -53,10 +53,10 @@ pub struct Snapshot {
     pub streams: BTreeMap<(ExecutionId, AttemptIndex), (StreamRecord, Vec<StoredFrame>)>,
     /// The recorded steps of executions that have any, in the order of their numbers.
     pub steps: BTreeMap<ExecutionId, Vec<Step>>,
-    /// Every flow, those that are staged among them.
+    /// All flows, including staged ones.
     pub flows: BTreeMap<FlowId, Flow>,
     pub edges: BTreeMap<(FlowId, EdgeId), Edge>,
-    /// The edges into an execution, as a group.
+    /// The groups of edges into executions.
     pub groups: BTreeMap<ExecutionId, Group>,
     /// Keys of changes to a flow's graph that are remembered.
     pub flow_keys: BTreeMap<(FlowId, IdempotencyKey), FlowKeyEntry>,
@@ -64,23 +64,23 @@ pub struct Snapshot {
     pub flow_events: BTreeMap<FlowId, Vec<FlowEvent>>,
     /// Every index of flows as stored, not as computed.
     pub flow_indexes: BTreeMap<FlowIndex, BTreeMap<FlowId, Score>>,
-    /// Lanes as this partition knows them, by their keys.
+    /// Lanes as this partition has them, by their keys.
     pub lanes: BTreeMap<LaneId, Lane>,
-    /// The turns of keys of fair lanes; that of the empty key has the clock of its lane.
+    /// The turns of keys of fair lanes. The turn of the empty key holds the clock of its lane.
     pub turns: BTreeMap<(LaneId, FairKey), Turn>,
-    /// The lists of keys by their turns, as stored.
+    /// The lists of keys ordered by turn, as stored.
     pub turn_queues: BTreeMap<(LaneId, TurnQueue), BTreeMap<FairKey, u64>>,
-    /// Worker instances at home here.
+    /// Worker instances whose home is this partition.
     pub workers: BTreeMap<WorkerInstanceId, Worker>,
-    /// Since when and until when events are recorded here; none without a follower so far.
+    /// The time range in which events are recorded; `None` if the partition's events were never read.
     pub feed: Option<Feed>,
     /// The recorded events, oldest first.
     pub events: Vec<EventRecord>,
-    /// The secrets of the partition, if it was given any.
+    /// The secrets of the partition, if it has received any.
     pub ring: Option<KeyRing>,
     /// Every index as stored, not as computed.
     pub indexes: BTreeMap<Index, BTreeMap<ExecutionId, Score>>,
-    /// Leftovers of an execution in a store that do not follow from the record. Only the store can
-    /// find them; there are none when all is well.
+    /// Leftover data of an execution in a store that does not follow from its record. Only the store can find it. A
+    /// consistent store has none.
     pub strays: Vec<(ExecutionId, String)>,
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Vocabularies: one enum per table, one word per row, and no other way to spell it.
+/// Enumerations of names: one enum per table, with exactly one name per value.
 macro_rules! words {
     ($($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident $word:literal,)* })*) => {$(
         $(#[$doc])*
@@ -41,7 +41,7 @@ macro_rules! words {
 }
 pub(crate) use words;
 
-/// A word that is not one of its vocabulary.
+/// The error of a text that is not a value of its enumeration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be one of {}", expected.join(", "))]
 pub struct UnknownWord {
@@ -135,7 +135,7 @@ words! {
 }
 
 impl PublicState {
-    /// Whether this is an end.
+    /// Returns whether this is a terminal state.
     pub fn is_terminal(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled | Self::Expired | Self::Skipped)
     }

@@ -1,5 +1,5 @@
-//! How rules read. A rule that needs a record its executor has not loaded gets a miss; the executor loads the record and
-//! runs the rule again. Rules are pure, so running twice is free.
+//! Read access for rules. A rule that needs a record its executor has not loaded gets a miss; the executor loads the
+//! record and runs the rule again. Rules are pure, so running one twice is harmless.
 
 use crate::api_key::ApiKey;
 use crate::budget::UsageReportEntry;
@@ -25,22 +25,22 @@ use crate::types::{
 };
 use crate::worker::Worker;
 
-/// The records a rule may look at, as they stand when it runs.
+/// The records that a rule can read, as of the time when it runs.
 pub trait View {
     fn execution(&self, id: &ExecutionId) -> Result<Option<&Execution>, Miss>;
 
     fn key(&self, namespace: &Namespace, key: &IdempotencyKey) -> Result<Option<&KeyEntry>, Miss>;
 
-    /// The live executions of a singleton or debounce key on their partition.
+    /// Returns the live executions of a singleton or debounce key on their partition.
     fn key_queue(&self, partition: u16, of: &Namespace, name: &QueueName) -> Result<Option<&KeyQueue>, Miss>;
 
-    /// A waitpoint of an execution; none when it is another execution's.
+    /// Returns a waitpoint of an execution; `None` if it belongs to another execution.
     fn waitpoint(&self, execution: &ExecutionId, waitpoint: &WaitpointId) -> Result<Option<&Waitpoint>, Miss>;
 
-    /// The first answer to a suspension of this execution under a key.
+    /// Returns the first reply to a suspension of this execution under an idempotency key.
     fn suspend_key(&self, execution: &ExecutionId, key: &IdempotencyKey) -> Result<Option<&SuspendKeyEntry>, Miss>;
 
-    /// The first signal a waitpoint took under a key.
+    /// Returns the first signal that a waitpoint accepted under an idempotency key.
     fn signal_key(
         &self,
         execution: &ExecutionId,
@@ -48,102 +48,103 @@ pub trait View {
         key: &IdempotencyKey,
     ) -> Result<Option<&SignalKeyEntry>, Miss>;
 
-    /// The stream of an attempt; none before its first frame.
+    /// Returns the stream of an attempt; `None` before its first frame.
     fn stream(&self, execution: &ExecutionId, attempt: AttemptIndex) -> Result<Option<&StreamRecord>, Miss>;
 
-    /// A recorded step, with its result.
+    /// Returns a recorded step, with its result.
     fn step(&self, execution: &ExecutionId, step: &StepRef) -> Result<Option<&Step>, Miss>;
 
-    /// Every recorded step of an execution, in the order of their numbers.
+    /// Returns the heads of all recorded steps of an execution, in the order of their numbers.
     fn step_heads(&self, execution: &ExecutionId) -> Result<Vec<StepHead>, Miss>;
 
-    /// The payload of an execution. Only a fork looks at it.
+    /// Returns the payload of an execution. Only a fork reads it.
     fn payload(&self, execution: &ExecutionId) -> Result<Option<&Payload>, Miss>;
 
-    /// The secrets of a partition; none when it was never given one.
+    /// Returns the secrets of a partition; `None` if it never received any.
     fn ring(&self, partition: u16) -> Result<Option<&KeyRing>, Miss>;
 
-    /// A flow, visible or not.
+    /// Returns a flow, visible or not.
     fn flow(&self, id: &FlowId) -> Result<Option<&Flow>, Miss>;
 
     fn edge(&self, flow: &FlowId, edge: &EdgeId) -> Result<Option<&Edge>, Miss>;
 
-    /// The edges into an execution as a group; none when there never was one.
+    /// Returns the group of edges into an execution; `None` if there never was one.
     fn group(&self, downstream: &ExecutionId) -> Result<Option<&Group>, Miss>;
 
-    /// The first answer to a change of a flow's graph under a key.
+    /// Returns the first reply to a change of a flow's graph under an idempotency key.
     fn flow_key(&self, flow: &FlowId, key: &IdempotencyKey) -> Result<Option<&FlowKeyEntry>, Miss>;
 
-    /// The next edges out of or into a member, in the order of their ids.
+    /// Returns the next edges out of or into a member, in the order of their ids.
     fn edges(&self, query: &EdgesOf) -> Result<Vec<EdgeId>, Miss>;
 
-    /// The next members of a flow, in the order of their ids.
+    /// Returns the next members of a flow, in the order of their ids.
     fn members(&self, query: &MembersOf) -> Result<Vec<ExecutionId>, Miss>;
 
-    /// The flows of a partition that have something due themselves, earliest first, then by id.
+    /// Returns the flows of a partition that have due times of their own, earliest first, then by id.
     fn due_flows(&self, query: &DueQuery) -> Result<Vec<(TimestampMs, FlowId)>, Miss>;
 
-    /// How a lane, named as indexes name it, is configured on a partition; none when it was never configured.
+    /// Returns a lane as configured on a partition; `None` if it was never configured. `lane` is the lane's name in indexes.
     fn lane(&self, partition: u16, lane: &LaneId) -> Result<Option<&Lane>, Miss>;
 
-    /// How many executions of a lane are held on a partition.
+    /// Returns the number of executions of a lane that are held on a partition.
     fn active(&self, partition: u16, lane: &LaneId) -> Result<u32, Miss>;
 
-    /// The turn of a key of a fair lane; none when nothing of it waits or is remembered.
+    /// Returns the turn of a key of a fair lane; `None` when the key has no waiting work and is not remembered.
     fn turn(&self, name: &TurnName) -> Result<Option<&Turn>, Miss>;
 
-    /// The keys of a fair lane whose turns come first, with their turns, then by key.
+    /// Returns the keys of a fair lane with the lowest turns, and those turns, ordered by turn and then by key.
     fn turns(&self, query: &TurnsQuery) -> Result<Vec<(u64, FairKey)>, Miss>;
 
-    /// The quota policies of a namespace, as a partition knows them; none when it never had one.
+    /// Returns the quota policies of a namespace, as a partition knows them; `None` if the partition never had any.
     fn quotas(&self, partition: u16, namespace: &Namespace) -> Result<Option<&QuotaSet>, Miss>;
 
-    /// A row at the home of a quota policy.
+    /// Returns a row at the home of a quota policy.
     fn quota_row(&self, policy: &QuotaPolicyId, name: &QuotaRowName) -> Result<Option<&QuotaRow>, Miss>;
 
-    /// A schedule at its home.
+    /// Returns a schedule, from its home.
     fn schedule(&self, partition: u16, schedule: &ScheduleRef) -> Result<Option<&Schedule>, Miss>;
-    /// A report of usage that was accepted; none when there was none of this id.
+    /// Returns an accepted usage report; `None` if none of this id was accepted.
     fn usage_report(&self, execution: &ExecutionId, id: &IdempotencyKey) -> Result<Option<&UsageReportEntry>, Miss>;
 
     fn worker(&self, instance: &WorkerInstanceId) -> Result<Option<&Worker>, Miss>;
 
     fn api_key(&self, id: &KeyId) -> Result<Option<&ApiKey>, Miss>;
 
-    /// Since when a partition records events; none when it was never followed.
+    /// Returns the time range in which a partition records events; `None` if its events were never read.
     fn feed(&self, partition: u16) -> Result<Option<&Feed>, Miss>;
 
-    /// The first waiting executions a query asks for, in the order they are to be claimed.
+    /// Returns the first waiting executions that match a query, in the order in which they are to be claimed.
     fn eligible(&self, query: &EligibleQuery) -> Result<Vec<ExecutionId>, Miss>;
 
-    /// The executions of a partition whose next moment comes first, with that moment, earliest first, then by id.
+    /// Returns the executions of a partition whose next timer is due first, with its time, earliest first, then by id.
     fn due(&self, query: &DueQuery) -> Result<Vec<(TimestampMs, ExecutionId)>, Miss>;
 }
 
-/// Which waiting executions: of one lane on one partition, of some kinds (of any when none is named) and requirement classes.
+/// A query for waiting executions of one lane on one partition, of some kinds (all
+/// when none is named) and requirement classes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EligibleQuery {
     pub partition: u16,
-    /// As indexes name it.
+    /// The lane's name in indexes.
     pub lane: LaneId,
     pub kinds: Vec<Kind>,
-    /// At least one, each once.
+    /// At least one class, without duplicates.
     pub classes: Vec<RequirementClass>,
-    /// Of a fair lane, the key it is queued by; the empty one otherwise.
+    /// The key of the queue in a fair lane; empty in other lanes.
     pub key: FairKey,
-    /// How long a wait weighs as much as one step of priority; none when priority alone decides.
+    /// The wait that weighs as much as one step of priority; `None` when priority alone decides.
     pub ageing_ms: Option<u64>,
     pub limit: usize,
 }
 
-/// Which due executions: the first of a partition.
+/// A query for the executions of a partition that are due first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DueQuery {
     pub partition: u16,
     pub limit: usize,
 }
 
-/// Which edges: out of a member or into it, after one of them.
+/// A query for edges out of or into a member, after a given edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EdgesOf {
     pub flow: FlowId,
@@ -153,7 +154,7 @@ pub struct EdgesOf {
     pub limit: usize,
 }
 
-/// Which end of its edges a member is.
+/// The end of an edge that a member is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Side {
     /// The upstream: the edges leave it.
@@ -162,7 +163,7 @@ pub enum Side {
     Incoming,
 }
 
-/// Which members of a flow: those after one of them.
+/// A query for members of a flow, after a given member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MembersOf {
     pub flow: FlowId,
@@ -204,17 +205,17 @@ pub enum Miss {
     Feed(u16),
     Eligible(EligibleQuery),
     Due(DueQuery),
-    /// Several at once: a rule that is going to look at many records says so before it looks at the first.
+    /// Several misses at once. A rule that reads many records requires all of them before it reads the first.
     All(Vec<Miss>),
 }
 
-/// Looks at several things, so that all missing ones are missed together.
+/// Requires the results of several reads, so that all missing records are reported in one miss.
 pub(crate) fn require_all<T>(looks: impl IntoIterator<Item = Result<T, Miss>>) -> Result<(), Miss> {
     let missing: Vec<_> = looks.into_iter().filter_map(Result::err).collect();
     if missing.is_empty() { Ok(()) } else { Err(Miss::All(missing)) }
 }
 
-/// Why a rule did not decide.
+/// The reason why a rule did not decide.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stop {
     Miss(Miss),

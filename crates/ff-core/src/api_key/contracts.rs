@@ -10,7 +10,7 @@ use crate::types::KeyId;
 pub use super::create::{CreateKeyArgs, CreatedKey};
 pub use super::revoke::{RevokeKeyArgs, RevokedKey};
 
-/// Which keys to list: all there ever were, by their ids, a page at a time.
+/// Request for a page of all keys ever created, in the order of their ids.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListKeysArgs {
     pub after: Option<KeyId>,
@@ -34,7 +34,7 @@ pub struct KeysPage {
 }
 
 impl KeysPage {
-    /// The page that begins with these keys, of which there may be one more than belong to it.
+    /// Builds a page from the first keys; one key more than `limit` shows that there is another page.
     pub fn of(mut keys: Vec<KeyInfo>, limit: usize) -> Self {
         let more = keys.len() > limit;
         keys.truncate(limit);

@@ -12,7 +12,7 @@ use crate::partition::{PartitionConfig, key_partition};
 use crate::types::{KeyId, KeyName, Namespace, TimestampMs};
 use crate::view::{Stop, View};
 
-/// A new key. The caller has drawn the secret and hands it to its holder; the store gets only its hash.
+/// Creates an API key. The caller generates the secret and gives it to its owner; the store gets only its hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CreateKeyArgs {
     pub key_id: KeyId,
@@ -26,8 +26,9 @@ pub struct CreateKeyArgs {
 }
 
 impl CreateKeyArgs {
-    /// A key of every tenant manages or operates: submitting and working needs a tenant. An administrator's key has no
-    /// tenant: it is a key of every tenant.
+    /// Refuses a key without roles and an invalid lifetime. A key without a namespace must have the role `operate` or
+    /// `admin`, because submitting, working and signalling need a namespace. An administrator's key must not have one:
+    /// it is valid for all namespaces.
     pub fn check(&self) -> Result<(), Refusal> {
         let (admin, operate) = (self.roles.contains(&Role::Admin), self.roles.contains(&Role::Operate));
         match &self.namespace {
@@ -80,7 +81,7 @@ impl Command for CreateKeyArgs {
     }
 }
 
-/// Enters a key. Asked again for the same key, it answers as the first time; an id that stands for another is refused.
+/// Creates a key. A repeated request returns the existing key; an id that belongs to another key is refused.
 pub fn create(
     known: Option<&ApiKey>,
     args: &CreateKeyArgs,

@@ -8,17 +8,17 @@ use subtle::ConstantTimeEq;
 
 use crate::token::hex::{from_hex, to_hex};
 
-/// The SHA-256 of a secret. The secret is 32 random bytes, so nothing slower is needed: there is nothing to guess.
+/// The SHA-256 of a secret. The secret is 32 random bytes and cannot be guessed, so a slower hash is not needed.
 #[derive(Clone, Copy)]
 pub struct KeyHash([u8; 32]);
 
-/// A text that is no hash.
+/// Error for a text that is not a hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be 64 lower-case hexadecimal digits")]
 pub struct BadHash;
 
 impl KeyHash {
-    /// The hash of a secret.
+    /// Hashes a secret.
     pub fn of(secret: &[u8]) -> Self {
         Self(Sha256::digest(secret).into())
     }
@@ -34,7 +34,7 @@ impl KeyHash {
     }
 }
 
-/// Takes the same time wherever two hashes differ.
+/// Compares in constant time.
 impl PartialEq for KeyHash {
     fn eq(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()

@@ -4,8 +4,8 @@ use super::{ApiKey, KeyInfo, SecretKey};
 use crate::engine_error::{Code, Refusal};
 use crate::types::TimestampMs;
 
-/// The presented key, if it is known, its secret is right and it is valid. An unknown id and a wrong secret are
-/// answered alike; only a caller that has proven the secret learns whether the key was revoked or has expired.
+/// Returns the presented key if its id is known, its secret is right and it is valid. An unknown id and a wrong secret
+/// get the same answer; only a caller that knows the secret learns whether the key was revoked or has expired.
 pub fn judge<'k>(known: Option<&'k ApiKey>, presented: &SecretKey, now: TimestampMs) -> Result<&'k KeyInfo, Refusal> {
     let proven = known.filter(|known| known.info.key_id == *presented.id() && known.secret_hash == presented.hash());
     let info = &proven.ok_or_else(unknown_key)?.info;
@@ -24,12 +24,12 @@ pub fn check_validity(info: &KeyInfo, now: TimestampMs) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A text that is no key, or a key with an unknown id.
+/// Returns the refusal of a text that is not a key, of an unknown id and of a wrong secret.
 pub fn unknown_key() -> Refusal {
     unauthenticated("is not a key of this deployment")
 }
 
-/// Why a request is not authenticated.
+/// Returns the refusal of a request that is not authenticated.
 pub fn unauthenticated(why: &str) -> Refusal {
     Code::Unauthenticated.refusal().at("Authorization").because(why)
 }

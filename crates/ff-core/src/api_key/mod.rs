@@ -1,4 +1,4 @@
-//! API keys: the permissions of their holders, and the tenant they act as.
+//! API keys: the permissions of their owners, and the namespace that they act in.
 
 pub mod contracts;
 mod create;

@@ -37,7 +37,7 @@ impl Command for RevokeKeyArgs {
     }
 }
 
-/// Takes a key back, once and for good. Its record stays, so that its id is never given out again.
+/// Revokes a key permanently. Its record stays, so that its id is never used again.
 pub fn revoke(known: Option<&ApiKey>, now: TimestampMs) -> Result<(RevokedKey, Option<ApiKey>), Refusal> {
     let known = known.ok_or_else(|| Code::NotFound.refusal().at("key_id").because("there is no key with this id"))?;
     if let Some(revoked_at) = known.info.revoked_at {

@@ -1,4 +1,4 @@
-//! The permissions of a key's holder.
+//! The permissions of an API key.
 
 use std::fmt;
 use std::str::FromStr;
@@ -22,13 +22,13 @@ pub enum Role {
     Admin,
 }
 
-/// A word that is no role. It does not say which: it may be a key that was meant for another place.
+/// Error for a text that is not a role. The error does not contain the text, which may be an API key in the wrong place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be one of submit, work, signal, operate and admin")]
 pub struct BadRole;
 
 impl Role {
-    /// Every role there is.
+    /// All roles.
     pub const ALL: [Role; 5] = [Role::Submit, Role::Work, Role::Signal, Role::Operate, Role::Admin];
 
     pub fn as_str(self) -> &'static str {

@@ -1,4 +1,4 @@
-//! The key as its holder has it: `ff_<id>_<secret>`.
+//! The text of an API key: `ff_<id>_<secret>`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,13 +10,13 @@ use crate::entropy::Entropy;
 use crate::token::hex::{from_hex, to_hex};
 use crate::types::KeyId;
 
-/// How many bytes a secret has.
+/// Number of bytes of a secret.
 const SECRET_BYTES: usize = 32;
 
-/// How many bytes of randomness the id of a key has.
+/// Number of random bytes in the id of a key.
 const ID_BYTES: usize = 8;
 
-/// A key with its secret. Its text grants everything the key is for, so nothing but [`expose`] shows it.
+/// A key with its secret. Its text grants all rights of the key, so only [`expose`] returns it.
 ///
 /// [`expose`]: SecretKey::expose
 #[derive(Clone)]
@@ -25,24 +25,24 @@ pub struct SecretKey {
     secret: SecretSlice<u8>,
 }
 
-/// A text that is no key. The error does not contain the text.
+/// Error for a text that is not a key. The error does not contain the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be ff_, an id of lower-case letters and digits, _ and 64 lower-case hexadecimal digits")]
 pub struct BadKey;
 
 impl SecretKey {
-    /// A new key.
+    /// Generates a new key.
     pub fn draw(entropy: &impl Entropy) -> Self {
         let id = KeyId::from_random(&to_hex(&entropy.secret()[..ID_BYTES]));
         Self { id, secret: entropy.secret().to_vec().into() }
     }
 
-    /// The key of an id and a secret that was drawn for it.
+    /// Combines an id with the secret that was generated for it.
     pub fn of(id: KeyId, secret: [u8; SECRET_BYTES]) -> Self {
         Self { id, secret: secret.to_vec().into() }
     }
 
-    /// Reads a key. Only the one spelling it was given out in is read.
+    /// Parses a key. Only the spelling in which keys are issued is accepted.
     pub fn parse(text: &str) -> Result<Self, BadKey> {
         let (id, secret) = text.strip_prefix("ff_").and_then(|rest| rest.split_once('_')).ok_or(BadKey)?;
         let id = KeyId::parse(id).map_err(|_| BadKey)?;
@@ -50,17 +50,17 @@ impl SecretKey {
         Ok(Self { id, secret: secret.into() })
     }
 
-    /// The name of the key, which is no secret.
+    /// Returns the id of the key, which is not secret.
     pub fn id(&self) -> &KeyId {
         &self.id
     }
 
-    /// The hash of the secret, which a store keeps.
+    /// Returns the hash of the secret, for a store to keep.
     pub fn hash(&self) -> KeyHash {
         KeyHash::of(self.secret.expose_secret())
     }
 
-    /// The whole text, for the one it is handed to.
+    /// Returns the whole text, to hand out to the owner of the key.
     pub fn expose(&self) -> String {
         format!("ff_{}_{}", self.id, to_hex(self.secret.expose_secret()))
     }

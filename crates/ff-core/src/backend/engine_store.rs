@@ -1,4 +1,4 @@
-//! A store as an engine sees it.
+//! The interface between an engine and its store.
 
 use std::time::Duration;
 
@@ -21,22 +21,23 @@ use crate::snapshot::Snapshot;
 use crate::token::{KeyRing, PresentedToken};
 use crate::types::*;
 
-/// A store in this process: hints, and the operations and queries only an engine asks for.
+/// A store in this process: hints, and the operations and queries that only an engine uses.
 pub trait EngineStore: Perform {
-    /// How often every partition must be swept because hints can be lost; never, where they cannot.
+    /// Returns how often every partition must be swept because hints can be lost; `None` if they cannot.
     fn sweep_every(&self) -> Option<Duration>;
 
-    /// Hints from now on.
+    /// Returns the hints from now on.
     fn hints(&self) -> Hints;
 
-    /// Gives hints to every process that uses the store, this one included.
+    /// Sends hints to every process that uses the store, including this one.
     fn announce(&self, hints: Vec<Hint>) -> BoxedAnswer<'_, ()>;
 
-    /// Waits until the hints of all calls answered to this process have arrived at [`hints`](Self::hints), or only for a short
-    /// time if the server does not send them. Returns at once where hints of this process do not pass through a server.
+    /// Waits until the hints of all calls answered to this process have arrived at [`hints`](Self::hints), but only for
+    /// a short time if the server does not send them. Returns at once if the hints of this process do not pass through a
+    /// server.
     fn flush_hints(&self) -> BoxFuture<'_, ()>;
 
-    /// Where every loop over this store logs that it does not answer.
+    /// Returns the log in which every loop over this store records that the store does not answer.
     fn outages(&self) -> &OutageLog;
 
     fn pump(&self, partition: u16) -> BoxedAnswer<'_, PumpedPartition> {
@@ -77,19 +78,19 @@ macro_rules! query_calls {
 }
 use query_calls;
 
-/// How a partition stands.
+/// The ready and the unroutable work of a partition, and its next due time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PartitionStatus {
     pub ready: Vec<ReadyLane>,
-    /// Queues of which something is blocked because no live worker meets its requirements.
+    /// Queues with executions that are blocked because no live worker meets their requirements.
     pub unroutable: Vec<WorkQueue>,
     pub next_due: Option<TimestampMs>,
 }
 
-/// Executions of one kind and requirement class are ready on a lane.
+/// The ready executions of one kind and requirement class on a lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadyLane {
-    /// As indexes name it.
+    /// The lane's name in indexes.
     pub lane: LaneId,
     pub kind: Kind,
     pub class: RequirementClass,
@@ -97,7 +98,7 @@ pub struct ReadyLane {
 }
 
 impl ReadyLane {
-    /// Work with keys is ready.
+    /// Creates the value for ready executions with a fair key.
     pub fn keyed(lane: LaneId, kind: Kind, class: RequirementClass) -> Self {
         Self { lane, kind, class, head: Head::fair(0) }
     }
@@ -106,7 +107,7 @@ impl ReadyLane {
         WorkQueue { lane: self.lane.clone(), kind: self.kind.clone(), class: self.class.clone() }
     }
 
-    /// The hint that announces it.
+    /// Returns the hint that announces these executions.
     pub fn hint(self, partition: u16) -> Hint {
         let Self { lane, kind, class, head } = self;
         Hint::Ready { partition, lane, kind, class, head }

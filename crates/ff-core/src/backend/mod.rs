@@ -1,5 +1,5 @@
-//! How the rest of the system reaches executions. A store performs operations and answers queries as values; callers reach one through
-//! an engine in this process or over HTTP.
+//! The interfaces to executions. A store performs operations and answers queries, both as values. Callers reach a store
+//! through an engine in this process or over HTTP.
 
 mod engine_backend;
 mod engine_store;
@@ -15,8 +15,8 @@ pub use engine_store::{EngineStore, PartitionStatus, ReadyLane};
 pub use long_poll::LongPoll;
 pub use perform::{Handle, Perform};
 
-/// An answer, or why there is none.
+/// The result of a call: an answer or an error.
 pub type Answer<T> = Result<T, EngineError>;
 
-/// An answer that is yet to come.
+/// A future of an [`Answer`].
 pub type BoxedAnswer<'a, T> = Pin<Box<dyn Future<Output = Answer<T>> + Send + 'a>>;

@@ -12,9 +12,9 @@ use crate::types::*;
 
 /// Performs operations and answers queries. Every operation is safe to repeat.
 ///
-/// The typed calls below come from the tables of [`crate::operation`] and [`crate::query`]; nothing overrides them.
+/// The typed calls below come from the tables of [`crate::operation`] and [`crate::query`]; no implementation overrides them.
 pub trait Perform: Send + Sync {
-    /// How many partitions the store was made with.
+    /// Returns the numbers of partitions with which the store was created.
     fn partitions(&self) -> PartitionConfig;
 
     fn perform(&self, operation: Operation) -> BoxedAnswer<'_, Reply>;
@@ -25,7 +25,7 @@ pub trait Perform: Send + Sync {
     queries!(query_calls);
 }
 
-/// A store's handler of one kind of operation or question.
+/// A store's handler of one kind of operation or query.
 pub trait Handle<Request, Reply> {
     fn handle(&self, request: Request) -> impl Future<Output = Answer<Reply>> + Send;
 }
@@ -56,7 +56,7 @@ macro_rules! query_calls {
 }
 use query_calls;
 
-/// Takes the answer out of a reply.
+/// Extracts the answer from a reply.
 pub(super) fn run<R: Send + 'static, T: Send + 'static>(
     reply: BoxedAnswer<'_, R>,
     answer: fn(R) -> Option<T>,

@@ -1,4 +1,4 @@
-//! Reserving: before a claim, a budget reserves the estimated usage of executions and gets it back when the lease ends.
+//! Reserving: before a claim, a budget reserves the estimated usage of an execution, and releases the rest when the lease ends.
 
 use super::ledger::{BudgetLedger, Claimant, Draw};
 use super::{Balance, Budget};
@@ -12,7 +12,7 @@ use crate::quota::{QuotaRowName, SlotState};
 use crate::types::{BudgetId, ClaimId, TimestampMs};
 use crate::view::{Stop, View};
 
-/// Asks a budget, as [`AdmitArgs`] asks a quota policy. The key of an execution is its kind.
+/// Decides on a request to a budget, in the same form as a request to a quota policy. The key of an execution is its kind.
 pub(crate) fn reserve(
     args: &AdmitArgs,
     id: BudgetId,
@@ -54,11 +54,11 @@ fn judge(
             ledger.put_draw(key, *execution_id, Draw { slot: Some(slot), ..draw });
             return Ok(AdmissionVerdict::Admitted);
         }
-        // An older claim asks late; it is not going to take anything.
+        // An older claim arrives late; it can no longer take the execution.
         Some(slot) if slot.epoch > *epoch => return Ok(AdmissionVerdict::Elsewhere),
         None if claim_id.is_none() => return Ok(AdmissionVerdict::Elsewhere),
         Some(slot) => match slot.state {
-            // The lease it was held for is over: another one is to come.
+            // The reservation belongs to an earlier lease, which is over.
             SlotState::Held { .. } => ledger.give_up(balance, &mut draw),
             SlotState::Waiting { place: its } => place = Some(its),
         },
@@ -77,8 +77,8 @@ fn judge(
     Ok(AdmissionVerdict::Admitted)
 }
 
-/// Releases the rest of reservations and gives it to the executions that wait, in the order they came. One that needs
-/// more than there is keeps its place, and others go before it.
+/// Releases the rest of reservations and reserves it for the waiting executions, in the order of their arrival. An
+/// execution that needs more than is left keeps its place, and others pass it.
 pub(crate) fn release(
     args: &SettleAdmissionsArgs,
     id: BudgetId,
@@ -111,7 +111,7 @@ pub(crate) fn release(
         }
         ledger.give_up(&mut balance, &mut draw);
         match need {
-            // Of a budget that is gone nothing is limited any more.
+            // A deleted budget limits nothing.
             None => ledger.put_draw(&key, execution_id, draw),
             Some(need) => {
                 let who = Claimant { draw, execution_id, epoch, claim_id: None };

@@ -13,7 +13,7 @@ use crate::quota::QuotaRowName;
 use crate::types::{BudgetId, BudgetName, Dimension, ExecutionId, Kind};
 use crate::view::{Stop, View};
 
-/// Tells a budget the total usage of an execution. Reports that are counted already are not counted again.
+/// Reports the total usage of an execution to a budget. Reports that the budget has counted are not counted again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChargeBudgetArgs {
     pub budget_id: BudgetId,
@@ -24,10 +24,10 @@ pub struct ChargeBudgetArgs {
     pub counted: UsageTotal,
 }
 
-/// The sum of an execution's first reports.
+/// The sum of the first usage reports of an execution.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsageTotal {
-    /// How many reports it is the sum of.
+    /// Number of reports in the sum.
     pub seq: u64,
     pub amounts: Amounts,
 }
@@ -56,12 +56,12 @@ pub enum BudgetStatus {
     HardExceeded,
 }
 
-/// The answer of a budget.
+/// The reply of a budget to a charge.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BudgetAnswer {
     /// Absent when the budget is gone; then nothing was counted.
     pub standing: Option<BudgetStanding>,
-    /// Whether one of these reports was the first to go past a soft limit within the period.
+    /// Whether one of these reports was the first to exceed a soft limit within the period.
     pub crossed: bool,
 }
 
@@ -76,8 +76,9 @@ impl Command for ChargeBudgetArgs {
         quota_home(&self.budget_id.policy_id(), partitions)
     }
 
-    /// Counts new usage: beyond the budget's own count of this execution, and beyond the count that every budget has.
-    /// Usage from before the budget applied is not counted. New usage is taken from the execution's reservation first.
+    /// Counts new usage, which is neither in this budget's own count of the execution nor in the count that every budget
+    /// is known to have. Usage from before the budget applied is therefore not counted. New usage uses up the
+    /// execution's reservation first.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<BudgetAnswer>, Stop> {
         let (kind, id) = (self.kind.as_str(), self.execution_id);
         let mut ledger = BudgetLedger::of(view, self.budget_id);
@@ -127,7 +128,7 @@ impl Command for ChargeBudgetArgs {
 }
 
 impl BudgetStanding {
-    /// How a budget with a balance stands.
+    /// Returns the state of a budget with this balance.
     pub fn of(
         budget: BudgetName,
         on_hard_limit: OnHardLimit,

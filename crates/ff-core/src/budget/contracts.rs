@@ -69,7 +69,7 @@ pub struct DimensionBalance {
 }
 
 impl BudgetInfo {
-    /// A budget with its balance at a moment: a period that is over has been followed by one in which nothing is used.
+    /// Returns a budget with its balance at `now`. If the stored period is over, nothing is used in the present one.
     pub fn of(budget: Budget, balance: &Balance, now: TimestampMs) -> Self {
         let period = budget.definition.reset.period_at(budget.created_at, now);
         let amount = |amounts: &Amounts, dimension| amounts.get(dimension).copied().unwrap_or(0);
@@ -94,7 +94,7 @@ pub struct UsageInfo {
 }
 
 impl UsageInfo {
-    /// The usage of an execution.
+    /// Returns the usage of an execution.
     pub fn of(execution: &Execution) -> Self {
         let usage = execution.usage.as_deref();
         Self {
@@ -103,20 +103,20 @@ impl UsageInfo {
         }
     }
 
-    /// Adds the usage of another, without its attempts.
+    /// Adds the usage of another execution, without its attempts.
     pub fn add(&mut self, other: &Self) {
         other.usage.iter().for_each(|(dimension, amount)| add(&mut self.usage, dimension, *amount));
     }
 }
 
-/// The executions of a namespace whose usage budgets may not have counted, some of them.
+/// Request for executions of a namespace whose usage some budget may not have counted, at most `limit`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsageBacklogArgs {
     pub namespace: Namespace,
     pub limit: usize,
 }
 
-/// The books of a budget's home: the balance and, for the doctor, the sums of its draws.
+/// The balance of a budget and, for the doctor, the sums of its draws.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BudgetLedgerSums {
     pub balance: Balance,
@@ -125,7 +125,7 @@ pub struct BudgetLedgerSums {
 }
 
 impl BudgetLedgerSums {
-    /// The sums over the rows of a budget.
+    /// Sums up the rows of a budget.
     pub fn of<'r>(rows: impl Iterator<Item = &'r QuotaRow>) -> Self {
         let mut sums = Self::default();
         for row in rows {
@@ -144,8 +144,8 @@ impl BudgetLedgerSums {
         draw.reserved.iter().for_each(|(dimension, amount)| add(&mut self.reserved, dimension, *amount));
     }
 
-    /// The mismatches of the sums: `spent` must equal the draws plus `folded`, and `reserved` the sum of the draws'
-    /// reservations.
+    /// Returns the mismatches of the sums: `spent` must equal the draws plus `folded`, and `reserved` the sum of the
+    /// draws' reservations.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         let Balance { spent, folded, .. } = &self.balance;
@@ -164,10 +164,10 @@ impl BudgetLedgerSums {
     }
 }
 
-/// Of which budget?
+/// Request for the sums of a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadBudgetLedger {
     pub budget_id: BudgetId,
-    /// Whether the sums of the draws are wanted, which takes longer.
+    /// Whether to sum up the draws, which takes longer.
     pub with_draws: bool,
 }

@@ -1,4 +1,4 @@
-//! Defining: the home of a budget learns its definition.
+//! Defining: stores the definition of a budget at its home.
 
 use super::Budget;
 use super::ledger::BudgetLedger;
@@ -9,11 +9,11 @@ use crate::quota::contracts::QuotaDefined;
 use crate::types::BudgetId;
 use crate::view::{Stop, View};
 
-/// Tells the home of a budget how it is defined, or that it is gone.
+/// Stores the definition or the deletion of a budget at its home.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DefineBudgetArgs {
     pub budget_id: BudgetId,
-    /// Of the namespace's set of policies and budgets.
+    /// Revision of the namespace's set of policies and budgets.
     pub revision: u64,
     pub budget: Option<Budget>,
 }
@@ -29,7 +29,7 @@ impl Command for DefineBudgetArgs {
         quota_home(&self.budget_id.policy_id(), partitions)
     }
 
-    /// Takes over a newer definition. A budget that was made after the known one begins with nothing used.
+    /// Stores a newer definition. If the budget was deleted and created again, nothing is used of it.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<QuotaDefined>, Stop> {
         let mut ledger = BudgetLedger::of(view, self.budget_id);
         ledger.require(None)?;

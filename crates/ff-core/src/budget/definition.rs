@@ -1,4 +1,4 @@
-//! How a budget is defined, and how that is decided at the home of its namespace.
+//! The definition of a budget, and its changes at the home of its namespace.
 
 use std::collections::BTreeMap;
 
@@ -85,10 +85,11 @@ impl OnHardLimit {
     }
 }
 
-/// The text that stands for every kind that is not named.
+/// Key of the estimate for all kinds that are not named.
 const ANY_KIND: &str = "*";
 
-/// The id of a budget follows from its name, so that putting it twice makes one budget. Its version tells it from the id of a quota policy.
+/// Derives the id of a budget from its name, so that defining it twice makes one budget. The version of the uuid
+/// distinguishes it from the id of a quota policy.
 pub fn budget_id(namespace: &Namespace, name: &BudgetName) -> BudgetId {
     let mut hash = Sha256::new();
     [b"budget", namespace.as_str().as_bytes(), b"/", name.as_str().as_bytes()]
@@ -100,7 +101,7 @@ pub fn budget_id(namespace: &Namespace, name: &BudgetName) -> BudgetId {
 }
 
 impl BudgetDefinition {
-    /// Allows so much more of a dimension; false when it has no hard limit.
+    /// Raises the hard limit of a dimension; returns false when there is none.
     pub fn raise(&mut self, dimension: &Dimension, amount: u64) -> bool {
         let hard = self.limits.get_mut(dimension).and_then(|limit| limit.hard.as_mut());
         hard.map(|hard| *hard = hard.saturating_add(amount)).is_some()
@@ -108,38 +109,39 @@ impl BudgetDefinition {
 }
 
 impl BudgetId {
-    /// The id under which admission asks it, as it asks a quota policy.
+    /// Returns the id that admission uses for the budget, in place of the id of a quota policy.
     pub fn policy_id(&self) -> QuotaPolicyId {
         QuotaPolicyId::from_uuid(*self.as_uuid())
     }
 }
 
 impl QuotaPolicyId {
-    /// The budget that is asked under this id; none when it is a quota policy's.
+    /// Returns the budget with this id; `None` if it is the id of a quota policy.
     pub fn budget(&self) -> Option<BudgetId> {
         (self.as_uuid().get_version_num() == 8).then(|| BudgetId::from_uuid(*self.as_uuid()))
     }
 }
 
 impl Budget {
-    /// Its slot in the needs of an execution. A budget counts all kinds together; the kind is the key of its estimate.
+    /// Returns its slot among those that an execution of this kind needs. A budget counts all kinds together; the kind
+    /// selects the estimate.
     pub fn slot(&self, kind: &Kind) -> QuotaSlot {
         QuotaSlot { policy_id: self.id.policy_id(), key: kind.to_string(), revision: self.revision }
     }
 
-    /// The reservation of a claim of this kind.
+    /// Returns the amounts that a claim of this kind reserves.
     pub fn estimate(&self, kind: &str) -> Amounts {
         let estimate = &self.definition.estimate;
         estimate.get(kind).or_else(|| estimate.get(ANY_KIND)).cloned().unwrap_or_default()
     }
 }
 
-/// Defines a budget, defines it anew, or deletes it.
+/// Creates, replaces or deletes a budget.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PutBudgetArgs {
     pub namespace: Namespace,
     pub name: BudgetName,
-    /// Absent when the budget is to go.
+    /// Absent to delete the budget.
     pub definition: Option<BudgetDefinition>,
 }
 
@@ -183,8 +185,8 @@ impl PutBudgetArgs {
         reset.check()
     }
 
-    /// The namespace's policies and budgets, with this budget as it is to be. The same again changes nothing, so that a
-    /// change whose copies did not all arrive is simply repeated.
+    /// Returns the namespace's policies and budgets with this change. The same definition again changes nothing, so that
+    /// a change that did not reach all copies can be repeated.
     pub fn apply(&self, before: QuotaSet, now: TimestampMs) -> Result<QuotaSet, Refusal> {
         let mut after = before;
         let (known, revision) = (after.budgets.get(&self.name), after.revision + 1);

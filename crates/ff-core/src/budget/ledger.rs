@@ -1,4 +1,4 @@
-//! The books of a budget: its balance, the draw of each execution, and the executions that wait.
+//! The ledger of a budget: its balance, the draw of each execution, and the waiting executions.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::quota::{Ledger, QuotaRow, QuotaRowName, SlotRow, SlotState};
 use crate::types::{BudgetId, ClaimId, Dimension, ExecutionId, LeaseEpoch, TimestampMs};
 use crate::view::{Miss, View};
 
-/// How a budget stands.
+/// The balance of a budget.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Balance {
     pub period: Period,
@@ -24,21 +24,21 @@ pub struct Balance {
     /// Spent since the budget was created.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub spent: Amounts,
-    /// The part of `spent` that is in no draw: the sum of draws that are gone, less usage from before a draw began.
+    /// The part of `spent` that no draw accounts for: the sum of deleted draws, less usage from before a draw began.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub folded: BTreeMap<Dimension, i64>,
-    /// Which report went past a soft limit first within the period.
+    /// The first report that exceeded a soft limit within the period.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub crossings: BTreeMap<Dimension, SoftCrossing>,
-    /// Numbers of those that wait: the first that may be there, and the next.
+    /// Places of waiting executions: the first that may be occupied, and the next to assign.
     pub first_waiter: u64,
     pub next_waiter: u64,
-    /// Numbers of draws in the order they began: the first that may be there, and the next.
+    /// Numbers of draws in the order in which they began: the first that may exist, and the next to assign.
     pub first_draw: u64,
     pub next_draw: u64,
 }
 
-/// The report that went past a soft limit.
+/// The report that exceeded a soft limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SoftCrossing {
     pub execution_id: ExecutionId,
@@ -48,24 +48,24 @@ pub struct SoftCrossing {
 /// An execution's share of a budget: its reservation and its counted usage.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Draw {
-    /// Its reservation, or its place among those that wait.
+    /// Its reservation, or its place among the waiting executions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slot: Option<SlotRow>,
-    /// The rest of its reservation.
+    /// The unused rest of its reservation.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub reserved: Amounts,
-    /// How many of its reports are counted, and their total.
+    /// Number of its reports that are counted; `seen` is their total.
     #[serde(default)]
     pub seq: u64,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub seen: Amounts,
-    /// When the last one was.
+    /// When the last report was counted.
     #[serde(default)]
     pub at: TimestampMs,
 }
 
 impl Balance {
-    /// How many wait, at most.
+    /// Returns an upper bound on the number of waiting executions.
     pub fn waiting(&self) -> u64 {
         self.next_waiter - self.first_waiter
     }
@@ -74,8 +74,8 @@ impl Balance {
         amount(&self.used, dimension).saturating_add(amount(&self.reserved, dimension))
     }
 
-    /// The first dimension without room for a need, with its used and reserved amount and its limit. A need of nothing
-    /// counts as one.
+    /// Returns the first dimension without room for a need, with its used and reserved amount and its limit. A need of
+    /// zero counts as one, so that an exhausted budget has no room.
     pub(super) fn lacks(&self, budget: &Budget, need: &Amounts) -> Option<(Dimension, u64, u64)> {
         budget.definition.limits.iter().find_map(|(dimension, limit)| {
             let (hard, taken) = (limit.hard?, self.taken(dimension));
@@ -107,7 +107,7 @@ pub(super) fn take(amounts: &mut Amounts, dimension: &Dimension, less: u64) {
     }
 }
 
-/// Moves the part of a sum that is in no draw.
+/// Changes the part of a sum that no draw accounts for.
 pub(super) fn fold(folded: &mut BTreeMap<Dimension, i64>, dimension: &Dimension, by: i64) {
     let sum = folded.get(dimension).copied().unwrap_or(0) + by;
     if sum == 0 {
@@ -117,7 +117,7 @@ pub(super) fn fold(folded: &mut BTreeMap<Dimension, i64>, dimension: &Dimension,
     }
 }
 
-/// The rows of a budget with the changes of one command on top.
+/// The rows of a budget, with the changes of one command applied.
 pub(super) struct BudgetLedger<'v> {
     rows: Ledger<'v>,
 }
@@ -127,12 +127,12 @@ impl<'v> BudgetLedger<'v> {
         Self { rows: Ledger::of(view, id.policy_id()) }
     }
 
-    /// Has the budget, its balance and some draws loaded together.
+    /// Requires the budget, its balance and some draws, so that they are loaded together.
     pub(super) fn require(&self, draws: impl IntoIterator<Item = QuotaRowName>) -> Result<(), Miss> {
         self.rows.require(draws.into_iter().chain([QuotaRowName::Policy, QuotaRowName::Balance]))
     }
 
-    /// The revision the home knows, and the budget, unless it is gone.
+    /// Returns the stored revision and the budget; the budget is `None` if it was deleted.
     pub(super) fn definition(&self) -> Result<Option<(u64, Option<Budget>)>, Miss> {
         Ok(match self.rows.row(&QuotaRowName::Policy)? {
             Some(QuotaRow::Budget { revision, budget }) => Some((*revision, budget.as_deref().cloned())),
@@ -151,7 +151,7 @@ impl<'v> BudgetLedger<'v> {
         })
     }
 
-    /// The balance in the period that now is.
+    /// Returns the balance in the present period; a new period begins with nothing used.
     pub(super) fn balance(&self, budget: Option<&Budget>, now: TimestampMs) -> Result<Balance, Miss> {
         let mut balance = self.stored_balance()?;
         if let Some(budget) = budget {
@@ -188,7 +188,7 @@ impl<'v> BudgetLedger<'v> {
         }
     }
 
-    /// Sets an estimate aside for an execution.
+    /// Reserves an estimate for an execution.
     pub(super) fn hold(&mut self, balance: &mut Balance, kind: &str, who: Claimant, need: Amounts, at: TimestampMs) {
         for (dimension, amount) in &need {
             add(&mut balance.reserved, dimension, *amount);
@@ -199,7 +199,7 @@ impl<'v> BudgetLedger<'v> {
         self.put_draw(kind, execution_id, draw);
     }
 
-    /// Adds an execution to those that wait, at its place where it has one.
+    /// Adds an execution to the line of waiting ones, at `place` if it already has one.
     pub(super) fn line_up(
         &mut self,
         balance: &mut Balance,
@@ -219,7 +219,7 @@ impl<'v> BudgetLedger<'v> {
         self.put_draw(kind, execution_id, draw);
     }
 
-    /// Takes from an execution its reservation or its place.
+    /// Removes the reservation or the place of an execution.
     pub(super) fn give_up(&mut self, balance: &mut Balance, draw: &mut Draw) {
         if let Some(SlotRow { state: SlotState::Waiting { place }, .. }) = draw.slot.take() {
             self.rows.remove(QuotaRowName::Waiter(String::new(), place));
@@ -229,7 +229,7 @@ impl<'v> BudgetLedger<'v> {
         }
     }
 
-    /// Those that wait, from the first on, as far as a call looks.
+    /// Returns the first waiting executions, from as many places as one call reads.
     pub(super) fn line(&self, balance: &Balance) -> Result<Vec<(u64, String, ExecutionId, LeaseEpoch)>, Miss> {
         let last = balance.next_waiter.min(balance.first_waiter + limits::QUOTA_STEP as u64);
         let name = |place| QuotaRowName::Waiter(String::new(), place);
@@ -243,7 +243,7 @@ impl<'v> BudgetLedger<'v> {
         Ok(line)
     }
 
-    /// Moves the beginning of the line past places that are empty.
+    /// Moves the start of the line past empty places.
     pub(super) fn shorten_line(&self, balance: &mut Balance) -> Result<(), Miss> {
         let last = balance.next_waiter.min(balance.first_waiter + limits::QUOTA_STEP as u64);
         let name = |place| QuotaRowName::Waiter(String::new(), place);
@@ -253,14 +253,15 @@ impl<'v> BudgetLedger<'v> {
         Ok(())
     }
 
-    /// Remembers that an execution began to draw.
+    /// Logs that an execution began to draw.
     pub(super) fn log_draw(&mut self, balance: &mut Balance, kind: &str, execution_id: ExecutionId, at: TimestampMs) {
         let row = QuotaRow::Drawn { key: kind.to_owned(), execution_id, at };
         self.rows.put(QuotaRowName::Admission(String::new(), balance.next_draw), row);
         balance.next_draw += 1;
     }
 
-    /// Lets the oldest draws go that nothing was added to for as long as a report may be repeated, a bounded number.
+    /// Deletes the oldest draws that have counted nothing for as long as a report may be repeated, a bounded number per
+    /// call. A draw that is still in use is logged again as the newest.
     pub(super) fn forget_draws(&mut self, balance: &mut Balance, now: TimestampMs) -> Result<(), Miss> {
         for _ in 0..limits::BUDGET_DRAWS_FORGOTTEN {
             if balance.first_draw >= balance.next_draw {

@@ -1,8 +1,9 @@
-//! Budgets: how much executions may spend of tokens, money, calls or anything else that is counted.
+//! Budgets: limits on the spending of executions, in tokens, money, calls or anything else that is counted.
 //!
-//! A budget is defined, copied to partitions and asked before a claim as a quota policy is. Its home keeps the used and
-//! the reserved amounts. A report of usage is added to the execution first, and then, as often as it takes, to every
-//! budget that applies: an execution tells it its total and its number of reports, so that each report counts once.
+//! Like a quota policy, a budget is defined, copied to partitions and asked before a claim. Its home keeps the used and
+//! the reserved amounts. A usage report is added to the execution first, and then to every budget that applies, which is
+//! repeated until it succeeds. The execution's total and its number of reports are sent to the budget, so that each
+//! report counts once.
 
 mod admit;
 mod charge;
@@ -26,5 +27,5 @@ pub use ledger::{Balance, Draw, SoftCrossing};
 pub use reset::{CalendarUnit, Period, Reset};
 pub use usage::{Usage, UsageReportEntry};
 
-/// How much of each dimension. A dimension of which there is nothing is left out.
+/// Amounts by dimension. A dimension with nothing to count is left out.
 pub type Amounts = BTreeMap<Dimension, u64>;

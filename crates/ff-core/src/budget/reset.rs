@@ -1,4 +1,4 @@
-//! When a budget begins anew: never, every so often, or with the calendar of a time zone.
+//! The reset of a budget: never, at an interval, or with the calendar of a time zone.
 
 use jiff::civil::Weekday;
 use jiff::tz::TimeZone;
@@ -47,7 +47,7 @@ pub struct Period {
 }
 
 impl Period {
-    /// Whether it is over.
+    /// Whether the period is over.
     pub fn is_over(&self, now: TimestampMs) -> bool {
         self.until.is_some_and(|until| now >= until)
     }
@@ -72,8 +72,8 @@ impl Reset {
         }
     }
 
-    /// The period that a moment is in. Periods follow from the budget's beginning and the calendar alone, so that it does not matter
-    /// when anybody looks.
+    /// Returns the period that contains `now`. Periods follow only from the creation of the budget and the calendar, so
+    /// that they do not depend on when they are computed.
     pub fn period_at(&self, begun: TimestampMs, now: TimestampMs) -> Period {
         match self {
             Self::Never => Period { from: begun, until: None },
@@ -82,7 +82,7 @@ impl Reset {
                 let from = begun.0 + (now.0 - begun.0).div_euclid(every) * every;
                 Period { from: TimestampMs(from), until: Some(TimestampMs(from.saturating_add(every))) }
             }
-            // A zone that is not known any more leaves the period open: nothing is given away by mistake.
+            // If the time zone is no longer known, the period stays open, so that the budget is not reset by mistake.
             Self::Calendar { unit, time_zone } => {
                 calendar(*unit, time_zone, now).unwrap_or(Period { from: begun, until: None })
             }

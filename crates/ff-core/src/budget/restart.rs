@@ -1,4 +1,4 @@
-//! Starting anew: an operator ends the period of a budget before its time.
+//! Resetting: an operator resets a budget before its period ends.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::partition::{PartitionConfig, quota_home};
 use crate::types::{BudgetId, TimestampMs};
 use crate::view::{Stop, View};
 
-/// Has a budget begin anew. The next reset comes when it would have come.
+/// Resets a budget. The next scheduled reset keeps its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResetBudgetArgs {
     pub budget_id: BudgetId,

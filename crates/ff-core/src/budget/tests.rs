@@ -1,4 +1,4 @@
-//! Budgets in a small world: reserve, spend, settle, with interleavings and crashes.
+//! Tests of budgets on a model: reserving, spending and settling, with interleavings and crashes.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ struct BudgetFixture {
     uuids: u128,
 }
 
-/// An execution that runs.
+/// A running execution.
 #[derive(Clone, Copy)]
 struct Run {
     id: ExecutionId,
@@ -83,7 +83,7 @@ impl BudgetFixture {
         self.ask(args).unwrap().verdicts.remove(0)
     }
 
-    /// Lists, reserves and claims; none when the budget refuses.
+    /// Lists, reserves and claims an execution; `None` when the budget refuses.
     fn run(&mut self, budget: &Budget, id: ExecutionId) -> Option<Run> {
         let holder = Holder::parse("w", "w-1").unwrap();
         let claim = ClaimArgs { max: 24, lease_ttl_ms: 1_000, ..ClaimArgs::new(0, holder) };

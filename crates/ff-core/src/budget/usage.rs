@@ -1,4 +1,4 @@
-//! Usage: the holder of an execution reports its usage. It is added to the execution, and from there to every budget.
+//! Usage: the holder of an execution reports usage. The report is added to the execution, and from there to every budget.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ use crate::view::{Stop, View};
 /// The usage of an execution.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// How many reports were accepted.
+    /// Number of reports that were accepted.
     pub seq: u64,
     pub by_attempt: BTreeMap<AttemptIndex, Amounts>,
     /// The usage that every budget is known to have counted.
@@ -31,7 +31,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// The sum of all attempts.
+    /// Returns the sum of all attempts.
     pub fn total(&self) -> Amounts {
         let mut total = Amounts::new();
         for (dimension, more) in self.by_attempt.values().flatten() {
@@ -81,12 +81,12 @@ pub struct UsageReported {
     /// True when a budget made the execution fail.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
-    /// What budgets have to count. Only an engine looks at it.
+    /// Usage that budgets still have to count. Only an engine uses it.
     #[serde(skip)]
     pub pending: Option<Box<PendingUsage>>,
 }
 
-/// Usage that budgets have to count.
+/// Usage that budgets still have to count.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingUsage {
     pub execution_id: ExecutionId,
@@ -158,7 +158,7 @@ impl Command for ReportUsageArgs {
 }
 
 impl ReportUsageArgs {
-    /// Refuses a sum that cannot be counted exactly.
+    /// Adds the report to the usage. Refuses too many dimensions, and a sum that cannot be counted exactly.
     fn add_to(&self, usage: &mut Usage, attempt: AttemptIndex) -> Result<(), Refusal> {
         let total = usage.total();
         let added = self.amounts.keys().filter(|dimension| !total.contains_key(*dimension)).count();
@@ -177,13 +177,13 @@ impl ReportUsageArgs {
     }
 }
 
-/// The attempt that spent something, and whether its lease has ended.
+/// The attempt that used the reported amounts, and whether its lease has ended.
 struct Spender {
     index: AttemptIndex,
     late: bool,
 }
 
-/// The holder, or the one before it: usage under a lease that has ended since counts all the same.
+/// Returns the attempt of the present or the last holder. Usage that is reported after the lease has ended counts as well.
 fn spender(execution: &Execution, fence: &Fence, now: TimestampMs) -> Result<Spender, Refusal> {
     let held = execution.held_by(fence, now);
     let open = match &execution.attempt {
@@ -201,7 +201,7 @@ fn spender(execution: &Execution, fence: &Fence, now: TimestampMs) -> Result<Spe
     }
 }
 
-/// The usage of an execution that budgets have not counted; none when there is none or no budget applies.
+/// Returns the usage that budgets still have to count; `None` when there is none or no budget applies.
 pub(super) fn pending(execution: &Execution, usage: &Usage, set: Option<&QuotaSet>) -> Option<PendingUsage> {
     let budgets: Vec<_> = set.into_iter().flat_map(|set| set.budgets_for(execution)).map(|budget| budget.id).collect();
     if budgets.is_empty() || !usage.is_pending() {
@@ -217,22 +217,22 @@ pub(super) fn pending(execution: &Execution, usage: &Usage, set: Option<&QuotaSe
 }
 
 impl PendingUsage {
-    /// The usage of an execution that is left to count.
+    /// Returns the usage of an execution that budgets still have to count.
     pub fn of(execution: &Execution, set: Option<&QuotaSet>) -> Option<Self> {
         pending(execution, execution.usage.as_deref()?, set)
     }
 }
 
-/// Notes that every budget has counted some reports.
+/// Records that every budget has counted the first reports of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettleUsageArgs {
     pub execution_id: ExecutionId,
     pub counted: UsageTotal,
-    /// Budgets of which one of these reports went past a soft limit first.
+    /// Budgets whose soft limit one of these reports was the first to exceed within the period.
     pub crossed: Vec<BudgetId>,
 }
 
-/// Whether it was not noted before.
+/// Whether the count was new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsageSettled {
     pub settled: bool,

@@ -12,7 +12,7 @@ use crate::lease::LeaseEnding;
 use crate::snapshot::Snapshot;
 use crate::types::{ExecutionId, FlowId};
 
-/// Everything wrong with the flows of a partition.
+/// Returns the findings about the flows of a partition.
 pub(super) fn examine(snapshot: &Snapshot, partition: u16) -> Vec<Finding> {
     let mut findings = Findings::default();
     let graph = Graph::of(snapshot);
@@ -49,7 +49,7 @@ impl Findings {
     }
 }
 
-/// The records by their owner.
+/// The records of flows, grouped by their owner.
 struct Graph<'s> {
     members: BTreeMap<FlowId, Vec<(&'s Execution, &'s Membership)>>,
     outgoing: BTreeMap<ExecutionId, u32>,
@@ -79,7 +79,8 @@ impl<'s> Graph<'s> {
     }
 }
 
-/// The numbers of a flow are those of its members and edges.
+/// I9 and I10: the counts of a flow agree with its members and edges, members have distinct names and positions, and the
+/// edges have no cycle.
 fn numbers(flow: &Flow, members: &[(&Execution, &Membership)], graph: &Graph<'_>, findings: &mut Findings) {
     if flow.is_going() {
         return;
@@ -106,7 +107,7 @@ fn numbers(flow: &Flow, members: &[(&Execution, &Membership)], graph: &Graph<'_>
     }
 }
 
-/// I9: a flow that waits for itself waits for ever.
+/// I9: whether the edges of a flow form a cycle, in which members would wait for each other forever.
 fn waits_for_itself(members: &[(&Execution, &Membership)], graph: &Graph<'_>) -> bool {
     let upstreams = |id: &ExecutionId| graph.incoming.get(id).into_iter().flatten().map(|e| e.upstream_execution_id);
     let mut ahead: BTreeMap<_, _> = members.iter().map(|(e, _)| (e.id, upstreams(&e.id).count())).collect();
@@ -129,7 +130,8 @@ fn waits_for_itself(members: &[(&Execution, &Membership)], graph: &Graph<'_>) ->
     ordered < ahead.len()
 }
 
-/// I2 and I10: a flow ends with its last member, and a cancelled one lets nothing go on that it does not spare.
+/// I2, I9 and I10: a flow ends with its last member, a cancelled flow has no live member that it does not spare, and its
+/// members are staged as long as the flow is.
 fn ends_with_its_last(flow: &Flow, members: &[(&Execution, &Membership)], findings: &mut Findings) {
     if flow.ended_at.is_some() != flow.is_over() {
         findings.find("I2", &flow.id, format!("is over: {}, ended at {:?}", flow.is_over(), flow.ended_at));
@@ -147,7 +149,7 @@ fn ends_with_its_last(flow: &Flow, members: &[(&Execution, &Membership)], findin
     }
 }
 
-/// Events are numbered without gaps up to the last.
+/// I18: the events of a flow are numbered without gaps up to the last.
 fn tells_everything(flow: &Flow, snapshot: &Snapshot, findings: &mut Findings) {
     let events = snapshot.flow_events.get(&flow.id).map_or(&[][..], Vec::as_slice);
     let gapless = events.windows(2).all(|pair| pair[0].seq + 1 == pair[1].seq && pair[0].at <= pair[1].at);
@@ -156,7 +158,7 @@ fn tells_everything(flow: &Flow, snapshot: &Snapshot, findings: &mut Findings) {
     }
 }
 
-/// A member agrees with its flow, its edges and its bytes.
+/// I10 and I17: a member agrees with its flow, its edges and the sizes of its payload and result.
 fn member(
     execution: &Execution,
     membership: &Membership,
@@ -189,9 +191,10 @@ fn member(
     }
 }
 
-/// I9 and I10: a blocked member has a join that is still open; a member that goes on has one that is satisfied.
+/// I9 and I10: the join of a blocked member is pending, that of a member that may run is satisfied, and that of a
+/// skipped member is impossible.
 fn waits_for_its_join(execution: &Execution, snapshot: &Snapshot, findings: &mut Findings) {
-    // How edges are to join may be said before there are any.
+    // A join may be defined before it has edges.
     let group = snapshot.groups.get(&execution.id).filter(|group| group.n > 0);
     let state = group.map_or(GroupState::Satisfied, |group| group.state);
     let (first, begun) = (group.is_none_or(|g| g.round == 0), matches!(execution.attempt, AttemptSlot::Open(_)));
@@ -249,7 +252,7 @@ fn check_edge_state(edge: &Edge, snapshot: &Snapshot, findings: &mut Findings) {
     }
 }
 
-/// A group counts each edge of its round once, and is decided when the numbers say so.
+/// I9 and I10: a group counts each edge of its round once, and its join is decided as soon as the counts decide it.
 fn counted(group: &Group, graph: &Graph<'_>, findings: &mut Findings) {
     let entering = graph.incoming.get(&group.downstream_execution_id).into_iter().flatten();
     let current: Vec<_> = entering.filter(|edge| edge.round == group.round).collect();
@@ -263,7 +266,7 @@ fn counted(group: &Group, graph: &Graph<'_>, findings: &mut Findings) {
         let what = format!("its group says {} to a payload that is passed on", group.passes_payload);
         findings.find("I10", &group.downstream_execution_id, what);
     }
-    // Nothing is decided by edges that are still to come.
+    // A join is not decided while edges are still to be added.
     let short = group.n == 0 || group.join.is_short(group.n);
     if group.state == GroupState::Pending && group.verdict() != GroupState::Pending && !short {
         findings.find("I9", &group.downstream_execution_id, format!("its join is {}, undecided", group.verdict()));
@@ -291,7 +294,7 @@ fn indexes(snapshot: &Snapshot, findings: &mut Findings) {
     }
 }
 
-/// Records of a flow that does not exist.
+/// I1: finds records of a flow that does not exist.
 fn orphans(snapshot: &Snapshot, findings: &mut Findings) {
     let mut orphan = |id: &FlowId, what: &str| {
         if !snapshot.flows.contains_key(id) {
@@ -311,7 +314,7 @@ mod tests {
     use crate::limits;
     use crate::operation::PumpArgs;
 
-    /// The findings after a healthy flow of three members was damaged.
+    /// Returns the findings after a healthy flow of three members was damaged.
     fn found(damage: impl FnOnce(&mut Snapshot, &dyn Fn(&str) -> ExecutionId)) -> Vec<&'static str> {
         let mut flow = FlowFixture::of("a>b b>c");
         flow.run_until("a");

@@ -7,7 +7,7 @@ use crate::limits;
 use crate::snapshot::Snapshot;
 use crate::types::LaneId;
 
-/// Everything wrong with how a partition knows its lanes.
+/// Returns the findings about the lanes as a partition records them.
 pub(super) fn examine(snapshot: &Snapshot, partition: u16) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (key, lane) in &snapshot.lanes {
@@ -31,7 +31,8 @@ pub(super) fn examine(snapshot: &Snapshot, partition: u16) -> Vec<Finding> {
     findings
 }
 
-/// I9: a claim looks at the queues of the requirement classes its lane has here, and at no others.
+/// I9: every queue with work belongs to a requirement class that its lane records on this partition. A claim looks only
+/// at the queues of these classes.
 fn unknown_classes(snapshot: &Snapshot) -> impl Iterator<Item = Finding> {
     let queues = snapshot.indexes.iter().filter(|(_, members)| !members.is_empty());
     queues.filter_map(|(index, _)| {
@@ -43,7 +44,8 @@ fn unknown_classes(snapshot: &Snapshot) -> impl Iterator<Item = Finding> {
     })
 }
 
-/// I14: at its home, a lane with a limit counts no less of its own partition than there is.
+/// I14: at the home of a lane with a limit, the share of the home partition counts at least the executions that run
+/// there. Returns the running and the counted number otherwise.
 fn over_its_share(lane: &Lane, key: &LaneId, snapshot: &Snapshot, partition: u16) -> Option<(usize, u32)> {
     let share = lane.shares.get(&partition)?;
     let held = snapshot.indexes.get(&Index::LaneActive(key.clone())).map_or(0, std::collections::BTreeMap::len);

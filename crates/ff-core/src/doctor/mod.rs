@@ -17,7 +17,7 @@ use crate::singleton;
 use crate::snapshot::Snapshot;
 use crate::types::{ExecutionId, LeaseEpoch, TimestampMs};
 
-/// Something that should not be so.
+/// A violation of an invariant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// Name of the invariant.
@@ -32,7 +32,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Everything wrong with a partition; nothing, most of the time.
+/// Returns all findings about a partition.
 pub fn examine(snapshot: &Snapshot, partition: u16, now: TimestampMs) -> Vec<Finding> {
     let mut findings = indexes(snapshot);
     for (id, execution) in &snapshot.executions {
@@ -113,7 +113,7 @@ fn outcome(execution: &Execution) -> Option<Outcome> {
     }
 }
 
-/// A phase and an attempt that cannot go together leave an execution that no operation can move.
+/// I9: phase, attempt, hold and blocker of an execution agree. Otherwise no operation may be able to move it.
 fn shape(execution: &Execution) -> Vec<String> {
     let mut wrong = Vec::new();
     match (&execution.phase, &execution.attempt) {
@@ -156,7 +156,7 @@ fn times(execution: &Execution, now: TimestampMs) -> Vec<String> {
     wrong
 }
 
-/// Attempts are numbered without gaps and within the policy, and their epochs rise.
+/// I2, I4 and I7: attempts are numbered without gaps and within the policy, archived ones have ended, and their epochs rise.
 fn lineage(execution: &Execution, archived: &[Attempt]) -> Vec<(&'static str, String)> {
     let mut wrong = Vec::new();
     let all = with_open(execution, archived);
@@ -203,7 +203,7 @@ fn overlaps(execution: &Execution, snapshot: &Snapshot) -> Vec<String> {
     wrong
 }
 
-/// Every attempt: the archived ones, then the open one.
+/// Returns all attempts: the archived ones, then the open one.
 fn with_open<'a>(execution: &'a Execution, archived: &'a [Attempt]) -> Vec<&'a Attempt> {
     let open = match &execution.attempt {
         AttemptSlot::Open(attempt) => Some(attempt),
@@ -212,7 +212,7 @@ fn with_open<'a>(execution: &'a Execution, archived: &'a [Attempt]) -> Vec<&'a A
     archived.iter().chain(open).collect()
 }
 
-/// Records of an execution that does not exist.
+/// I1: finds records of an execution that does not exist.
 fn orphans(snapshot: &Snapshot) -> Vec<Finding> {
     let known = |id: &ExecutionId| snapshot.executions.contains_key(id);
     let mut findings = Vec::new();

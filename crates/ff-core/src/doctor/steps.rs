@@ -7,7 +7,7 @@ use crate::snapshot::Snapshot;
 use crate::step::{Step, StepCounter};
 use crate::types::ExecutionId;
 
-/// Everything wrong with the steps that executions on a partition have recorded.
+/// Returns the findings about the recorded steps of executions.
 pub(super) fn examine(snapshot: &Snapshot) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut find = |invariant, id: &ExecutionId, what: String| {

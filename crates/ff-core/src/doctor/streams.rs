@@ -4,7 +4,7 @@ use super::Finding;
 use crate::snapshot::Snapshot;
 use crate::stream::{StoredFrame, StreamMode, StreamRecord};
 
-/// Everything wrong with the streams of the attempts on a partition.
+/// Returns the findings about the streams of attempts.
 pub(super) fn examine(snapshot: &Snapshot) -> Vec<Finding> {
     let mut findings = Vec::new();
     for ((id, attempt), (stream, frames)) in &snapshot.streams {
@@ -32,7 +32,7 @@ pub(super) fn examine(snapshot: &Snapshot) -> Vec<Finding> {
     findings
 }
 
-/// I15: the frames that are kept are those the record says, without a gap, and all of their bytes are there.
+/// I15: the stored frames are those of the record, without gaps, and their sizes add up to its size.
 fn gaps(stream: &StreamRecord, frames: &[StoredFrame]) -> Vec<String> {
     let mut wrong = Vec::new();
     let numbers = frames.iter().map(|frame| frame.seq);

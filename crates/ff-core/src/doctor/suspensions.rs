@@ -8,7 +8,7 @@ use crate::index::pending_waitpoints;
 use crate::snapshot::Snapshot;
 use crate::types::ExecutionId;
 
-/// Everything wrong with the suspensions and waitpoints of a partition.
+/// Returns the findings about suspensions, waitpoints and signals.
 pub(super) fn examine(snapshot: &Snapshot) -> Vec<Finding> {
     let mut findings = Findings::default();
     for (id, execution) in &snapshot.executions {
@@ -37,7 +37,8 @@ impl Findings {
     }
 }
 
-/// I9: a suspension, and an execution with pending waitpoints, waits on waitpoints that can be signalled.
+/// I9 and I11: the waitpoints of a suspension and the pending waitpoints of an execution exist, so that signals can
+/// reach them, and a finished execution has no pending ones.
 fn waits_on_what_is_there(execution: &Execution, snapshot: &Snapshot, findings: &mut Findings) {
     let known = |id| snapshot.waitpoints.get(&(execution.id, id));
     if let Phase::Suspended { suspension } = &execution.phase {
@@ -65,7 +66,7 @@ fn waits_on_what_is_there(execution: &Execution, snapshot: &Snapshot, findings: 
     }
 }
 
-/// A key stands for one open waitpoint.
+/// I11: the open waitpoints of an execution have distinct keys.
 fn names_open_waitpoints_once(execution: &Execution, findings: &mut Findings) {
     let current = match &execution.phase {
         Phase::Suspended { suspension } => suspension.waitpoints.as_slice(),
@@ -78,7 +79,7 @@ fn names_open_waitpoints_once(execution: &Execution, findings: &mut Findings) {
     }
 }
 
-/// I11: a signal counts at most once, and is there with the bytes it came with.
+/// I11 and I17: a signal is recorded at most once, a counted signal exists, and its payload has the recorded size.
 fn counts_its_signals(execution: &Execution, snapshot: &Snapshot, findings: &mut Findings) {
     let signals = snapshot.signals.get(&execution.id).map_or(&[][..], Vec::as_slice);
     if signals.len() != execution.signals_taken as usize {
@@ -109,8 +110,9 @@ fn counts_its_signals(execution: &Execution, snapshot: &Snapshot, findings: &mut
     }
 }
 
-/// I12: there is a secret to sign under. The doctor cannot check that a token was signed for its waitpoint: a kid may
-/// come again with another secret once the first is gone, and tokens signed under that one open nothing any more.
+/// I12: the key ring has a current secret to sign with. The doctor cannot check that a token was signed for its
+/// waitpoint: once a secret is gone, its kid may be used again for another secret. Tokens signed with the first secret
+/// are invalid then.
 fn a_secret_is_current(snapshot: &Snapshot, findings: &mut Findings) {
     let Some(ring) = &snapshot.ring else { return };
     if ring.current.as_ref().is_none_or(|kid| ring.keys.get(kid).is_none_or(|key| key.expires_at.is_some())) {
@@ -122,7 +124,7 @@ fn a_secret_is_current(snapshot: &Snapshot, findings: &mut Findings) {
     }
 }
 
-/// I12: a token was handed out for one waitpoint.
+/// I12: no two waitpoints have the same token.
 fn tokens_open_one_waitpoint(snapshot: &Snapshot, findings: &mut Findings) {
     let mut seen = BTreeMap::new();
     for ((id, waitpoint_id), waitpoint) in &snapshot.waitpoints {
@@ -132,7 +134,7 @@ fn tokens_open_one_waitpoint(snapshot: &Snapshot, findings: &mut Findings) {
     }
 }
 
-/// I8, for the index of waitpoints made ahead.
+/// I8: the index of pending waitpoints agrees with the records.
 fn pending_index(snapshot: &Snapshot, findings: &mut Findings) {
     let expected: BTreeMap<_, _> = snapshot.executions.values().flat_map(pending_waitpoints).collect();
     if expected != snapshot.pending_waitpoints {
@@ -141,7 +143,7 @@ fn pending_index(snapshot: &Snapshot, findings: &mut Findings) {
     }
 }
 
-/// Records of an execution or a waitpoint that does not exist.
+/// I1: finds records of an execution that does not exist.
 fn orphans(snapshot: &Snapshot, findings: &mut Findings) {
     let mut owned = |id: &ExecutionId, what: &str| {
         if !snapshot.executions.contains_key(id) {
@@ -165,7 +167,7 @@ mod tests {
     use crate::token::{KeyRing, Secret};
     use crate::types::{Kid, SignalId, SuspensionId};
 
-    /// Suspended on a waitpoint, with another made ahead that has a signal waiting.
+    /// An execution suspended on one waitpoint, with a pending waitpoint that has already received a signal.
     fn fixture() -> ExecutionFixture {
         let mut fixture = ExecutionFixture::running(at(0));
         let args = fixture.pending("ahead");
@@ -175,7 +177,7 @@ mod tests {
         fixture
     }
 
-    /// The doctor's findings after records were changed without the rules.
+    /// Returns the doctor's findings after records of a healthy execution were changed without the rules.
     fn found(harm: impl FnOnce(&mut Snapshot, ExecutionId)) -> Vec<&'static str> {
         let fixture = fixture();
         let mut snapshot = fixture.model.snapshot(fixture.id.partition());

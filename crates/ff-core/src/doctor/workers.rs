@@ -5,7 +5,7 @@ use crate::limits;
 use crate::snapshot::Snapshot;
 use crate::types::TimestampMs;
 
-/// Everything wrong with the workers at home on a partition, and with its event feed.
+/// Returns the findings about the workers whose home is this partition, and about its event feed.
 pub(super) fn examine(snapshot: &Snapshot, partition: u16, now: TimestampMs) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (id, worker) in &snapshot.workers {

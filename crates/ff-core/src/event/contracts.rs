@@ -12,27 +12,27 @@ use crate::types::{ExecutionId, Namespace};
 
 pub use super::follow::FollowArgs;
 
-/// Asks for the events on any partition since a cursor.
+/// Request for the events on any partition since a cursor.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EventsArgs {
-    /// Where the last answer ended; from now on when absent.
+    /// Cursor of the previous answer; only new events when absent.
     pub after: Option<EventCursor>,
-    /// One tenant's; those of all tenants when absent.
+    /// Only events of this namespace; of all namespaces when absent.
     pub namespace: Option<Namespace>,
-    /// Only of one execution, whose partition alone is read and must record events; of all when not said.
+    /// Only events of this execution; of all executions when absent. Only its partition is read and must record events.
     pub execution: Option<ExecutionId>,
     pub limit: usize,
 }
 
 impl EventsArgs {
-    /// The partitions to be read.
+    /// Returns the partitions to read.
     pub fn partitions(&self, all: &PartitionConfig) -> Result<Range<u16>, Refusal> {
         let Some(id) = &self.execution else { return Ok(0..all.num_flow_partitions) };
         check_id(id, all)?;
         Ok(id.partition()..id.partition() + 1)
     }
 
-    /// Whether something that happened is asked for.
+    /// Whether an event matches the request.
     pub fn wants(&self, event: &EventRecord) -> bool {
         self.namespace.as_ref().is_none_or(|namespace| event.namespace == *namespace)
             && self.execution.is_none_or(|id| event.execution_id == id)
@@ -42,7 +42,7 @@ impl EventsArgs {
         check_page(self.limit, limits::PAGE)
     }
 
-    /// The check of a store: it has no key to read an encrypted cursor with.
+    /// Checks the arguments for a store, which has no key to decrypt an encrypted cursor.
     pub fn check_for_store(&self) -> Result<(), Refusal> {
         if self.after.as_ref().is_some_and(|after| after.sealed.is_some()) {
             let why = "is encrypted by a server; only a server of the same store can go on from it";

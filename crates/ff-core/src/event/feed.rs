@@ -1,5 +1,5 @@
-//! The feed of events on a partition: bounded, recorded while it has readers, and read with one cursor over all
-//! partitions.
+//! The feed of events on a partition. It is bounded, records events only while it has readers, and is read with one
+//! cursor for all partitions.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,7 +16,7 @@ use crate::limits;
 use crate::signal::Position;
 use crate::types::{ExecutionId, FlowId, Kind, LaneId, Namespace, TimestampMs};
 
-/// Since when and until when every event of a partition is recorded. A feed without readers costs nothing.
+/// The time span in which every event of a partition is recorded. Without readers nothing is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Feed {
     pub since: TimestampMs,
@@ -47,7 +47,7 @@ pub struct EventRecord {
 }
 
 impl EventRecord {
-    /// Something that happened to an execution.
+    /// Creates the record of an event of an execution.
     pub fn of(execution: &Execution, event: &Event, position: Position) -> Self {
         Self {
             position,
@@ -61,20 +61,20 @@ impl EventRecord {
     }
 }
 
-/// Where a reader is in every feed. The reader keeps it, so it outlives readers and stores alike.
+/// Position of a reader in the feeds of all partitions. The reader stores it, so it stays valid when readers or stores restart.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct EventCursor {
-    /// A server encrypts the places for a caller of one namespace: how far they moved would show when other tenants were
-    /// active. Only a server of the same store can read on from it; `from` is not used then.
+    /// Positions that a server has encrypted for a caller of one namespace: readable positions would reveal when other
+    /// tenants are active. Only a server of the same store can continue from them. `from` is unused then.
     pub sealed: Option<SealedPlaces>,
-    /// Of a partition that is not named, everything before this was read.
+    /// On a partition that is not in `places`, everything before this time has been read.
     pub from: TimestampMs,
-    /// Everything before these places was read.
+    /// Everything before these positions has been read.
     pub places: BTreeMap<u16, Position>,
 }
 
 impl EventCursor {
-    /// The first place on a partition that is still to be read.
+    /// Returns the first position on a partition that has not been read yet.
     pub fn place(&self, partition: u16) -> Position {
         self.places.get(&partition).copied().unwrap_or(Position { at: self.from, nth: 0 })
     }
@@ -111,12 +111,12 @@ impl FromStr for EventCursor {
 
 as_text!(EventCursor);
 
-/// Places that a server has encrypted.
+/// Positions that a server has encrypted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SealedPlaces(String);
 
 impl SealedPlaces {
-    /// Tells encrypted places from a moment.
+    /// Prefix that distinguishes encrypted positions from a timestamp.
     const PREFIX: &str = "s.";
 
     pub fn new(text: &str) -> Self {
@@ -127,7 +127,7 @@ impl SealedPlaces {
         text.starts_with(Self::PREFIX).then(|| Self(text.to_owned()))
     }
 
-    /// The text the server gave.
+    /// Returns the encrypted text, without the prefix.
     pub fn text(&self) -> &str {
         &self.0[Self::PREFIX.len()..]
     }
@@ -137,18 +137,18 @@ impl SealedPlaces {
     }
 }
 
-/// The next of one partition's feed.
+/// The next events of the feed of one partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventsPart {
     pub events: Vec<EventRecord>,
-    /// Whether some before them are gone.
+    /// Whether unread events before these may have been removed.
     pub trimmed: bool,
-    /// Since when it records. A reader that has not read as far as this missed the events before.
+    /// When the feed began to record. A reader at an earlier position has missed the events before this time.
     pub since: TimestampMs,
 }
 
 impl EventsPart {
-    /// The part of a feed that a reader gets.
+    /// Returns the next events of a feed for a reader.
     pub fn of<'t>(
         feed: Feed,
         records: impl ExactSizeIterator<Item = &'t EventRecord>,
@@ -157,7 +157,8 @@ impl EventsPart {
     ) -> Self {
         let (full, place) = (records.len() >= limits::FEED, cursor.place(partition));
         let mut records = records.peekable();
-        // A full feed was trimmed before its first; only a reader that had read that has missed nothing.
+        // A full feed may have been trimmed before its first event. Only a reader that has already read that event has
+        // certainly missed nothing.
         let trimmed = full && records.peek().is_some_and(|first| place <= first.position);
         let unread = records.filter(|record| record.position >= place).take(limit).cloned().collect();
         Self { events: unread, trimmed, since: feed.since }
@@ -165,8 +166,7 @@ impl EventsPart {
 }
 
 impl EventsPage {
-    /// Merges the events of the partitions in the order of time, and moves the cursor past them. Unwanted events are
-    /// passed over.
+    /// Merges the events of the partitions in the order of time, and moves the cursor past them. Unwanted events are skipped.
     pub fn merge(
         after: EventCursor,
         parts: impl IntoIterator<Item = (u16, EventsPart)>,
@@ -177,7 +177,7 @@ impl EventsPage {
         for (partition, part) in parts {
             let lapsed = next.place(partition).at < part.since;
             if lapsed {
-                // Reported once: a reader that goes on from here has missed nothing more.
+                // The gap is reported once: the cursor moves to the start of the feed.
                 next.places.insert(partition, Position { at: part.since, nth: 0 });
             }
             missed |= lapsed || part.trimmed;

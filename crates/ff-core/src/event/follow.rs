@@ -1,4 +1,4 @@
-//! Following: reading a partition's feed has its events recorded.
+//! Following: reading the feed of a partition makes the partition record its events.
 
 use super::Feed;
 use crate::engine_error::{Code, Refusal};
@@ -8,7 +8,7 @@ use crate::partition::{PartitionConfig, check_partition};
 use crate::types::TimestampMs;
 use crate::view::{Stop, View};
 
-/// A partition is to record its events for a while, since its feed was read.
+/// Makes a partition record its events for some time, because its feed was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FollowArgs {
     pub partition: u16,
@@ -33,8 +33,8 @@ impl Command for FollowArgs {
     }
 }
 
-/// The feed after a read, when the read changes it. Reading on extends it, but not with a write every time; a feed that
-/// had lapsed begins anew.
+/// Returns the feed after a read, or `None` when the read does not change it. Reads extend a feed that still records,
+/// but not every read writes. A feed that has expired starts anew.
 pub fn follow(known: Option<&Feed>, now: TimestampMs) -> Option<Feed> {
     let until = now + limits::FOLLOWED_MS;
     match known {

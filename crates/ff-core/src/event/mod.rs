@@ -14,7 +14,7 @@ use crate::state::BlockingReason;
 use crate::suspension::ResumedBy;
 use crate::types::{AttemptIndex, BudgetId, ExecutionId, Priority, TimestampMs};
 
-/// One thing that happened to an execution.
+/// An event of an execution.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
     pub execution_id: ExecutionId,
@@ -23,7 +23,7 @@ pub struct Event {
     pub what: EventKind,
 }
 
-/// What it was.
+/// Kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "snake_case")]

@@ -1,4 +1,4 @@
-//! One try at an execution.
+//! Attempts at an execution.
 
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +34,7 @@ fn is_zero(ms: &u64) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AttemptSlot {
-    /// Running, or put off and to be resumed.
+    /// Running, or interrupted and to be resumed.
     Open(Attempt),
     /// The origin of the attempt that the next claim starts.
     Next(Origin),
@@ -47,7 +47,7 @@ impl Default for AttemptSlot {
 }
 
 impl AttemptSlot {
-    /// Whether there was no try yet.
+    /// Whether the first attempt is still to come.
     pub(crate) fn is_initial(&self) -> bool {
         *self == Self::default()
     }

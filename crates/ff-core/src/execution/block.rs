@@ -1,4 +1,4 @@
-//! Blocking: an execution that is ready and may not run now leaves the queues, and comes back when it may.
+//! Blocking: an execution that is ready but not admitted leaves the queues, and returns when its blocker is gone.
 
 use std::collections::BTreeSet;
 
@@ -65,7 +65,7 @@ impl BlockDetail {
         }
     }
 
-    /// When it is worth trying again, if time alone may change it.
+    /// Returns the time at which the execution becomes ready again without a further event, if there is one.
     pub fn retry_at(&self) -> Option<TimestampMs> {
         match self {
             Self::Route { .. } | Self::Singleton { .. } => None,
@@ -75,23 +75,23 @@ impl BlockDetail {
     }
 }
 
-/// An engine takes executions that may not run now out of the queues of a partition.
+/// Blocks executions of a partition that may not run now, which takes them out of its queues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockArgs {
     pub partition: u16,
     pub executions: Vec<BlockTarget>,
 }
 
-/// An execution that may not run now.
+/// An execution to block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockTarget {
     pub execution_id: ExecutionId,
-    /// The epoch of its last lease, zero before the first: one that was claimed meanwhile is left alone.
+    /// Epoch of its last lease, zero before the first. An execution that has been claimed since is left alone.
     pub lease_epoch: LeaseEpoch,
     pub detail: BlockDetail,
 }
 
-/// How many executions were blocked.
+/// Number of executions that were blocked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockedCount {
     pub blocked: usize,
@@ -120,10 +120,10 @@ impl Command for BlockArgs {
     }
 }
 
-/// Blocks an execution that waits for a worker under an epoch.
+/// Blocks a ready execution, unless its epoch has changed.
 fn block(execution: &Execution, target: &BlockTarget, now: TimestampMs) -> Option<Change> {
     let on = target.detail.blocker();
-    // An assignment is an operator's; one that a quota or a budget refuses its worker ends.
+    // Only an operator assigns executions. A refusal by a quota or a budget ends an assignment; a missing route does not.
     let is_ready = execution.phase == Phase::Waiting || execution.grant().is_some() && on != Blocker::Route;
     if !is_ready || execution.epoch() != target.lease_epoch || on == Blocker::Assignment {
         return None;
@@ -134,7 +134,7 @@ fn block(execution: &Execution, target: &BlockTarget, now: TimestampMs) -> Optio
     Some(change)
 }
 
-/// An engine lets executions of a partition try again.
+/// Makes blocked executions of a partition ready again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnblockArgs {
     pub partition: u16,
@@ -146,7 +146,7 @@ pub struct UnblockArgs {
 /// The executions that are ready again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnblockedExecutions {
-    /// For how long each of them has been as it was.
+    /// For how long each of them was blocked.
     pub waits_ms: Vec<u64>,
 }
 
@@ -178,7 +178,7 @@ impl Command for UnblockArgs {
         for id in &self.executions {
             let execution = view.execution(id)?.filter(|_| seen.insert(*id));
             let blocked = execution.filter(|one| matches!(one.phase, Phase::Blocked { on, .. } if on == self.from));
-            // One that is queued stays blocked: the one before it has not ended.
+            // A queued execution stays blocked, because the execution ahead of it has not ended.
             if let Some(blocked) = blocked.filter(|one| !one.is_queued()) {
                 waits_ms.push(at.now.since(blocked.changed_at));
                 changes.push(unblock(blocked, at.now));
@@ -188,7 +188,7 @@ impl Command for UnblockArgs {
     }
 }
 
-/// Makes an execution ready again that admission has blocked. Its priority and its age are as they were.
+/// Makes an execution ready that admission had blocked. Its priority and its age are unchanged.
 pub fn unblock(execution: &Execution, now: TimestampMs) -> Change {
     let mut change = execution.enter(execution.ready_phase(), now);
     let reason = execution.blocking_reason();
@@ -196,7 +196,7 @@ pub fn unblock(execution: &Execution, now: TimestampMs) -> Change {
     change
 }
 
-/// Refuses more executions than one call takes, and those of other partitions.
+/// Refuses too many executions for one call, and executions of another partition.
 fn check_targets<'a>(partition: u16, ids: impl IntoIterator<Item = &'a ExecutionId>) -> Result<(), Refusal> {
     let mut count = 0;
     for id in ids {

@@ -1,4 +1,4 @@
-//! Cancelling: someone wants an execution stopped, wherever it is.
+//! Cancelling: ends a live execution in any phase.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use crate::state::PublicState;
 use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
 
-/// Someone wants the execution stopped.
+/// Cancels a live execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CancelArgs {
     pub execution_id: ExecutionId,
@@ -55,7 +55,7 @@ impl Command for CancelArgs {
     }
 }
 
-/// Ends a live execution as cancelled. One that was cancelled before stays so; one that ended otherwise is refused.
+/// Ends a live execution as cancelled. Repeating the call changes nothing; an execution that ended otherwise is refused.
 pub fn cancel(execution: &Execution, args: &CancelArgs, now: TimestampMs) -> Result<Change, Refusal> {
     match execution.phase {
         Phase::Finished { outcome: Outcome::Cancelled, .. } => Ok(execution.unchanged()),
@@ -72,7 +72,7 @@ pub fn cancel(execution: &Execution, args: &CancelArgs, now: TimestampMs) -> Res
 }
 
 impl Execution {
-    /// Ends as cancelled.
+    /// Ends the execution as cancelled.
     pub(crate) fn cancelled(&self, by: FinishedBy, now: TimestampMs) -> Change {
         let end = End {
             outcome: Outcome::Cancelled,

@@ -1,4 +1,4 @@
-//! Finishing: the worker that holds the lease says the work is done.
+//! Completing: the worker that holds the lease reports that the work is done.
 
 use serde::{Deserialize, Serialize};
 
@@ -53,8 +53,8 @@ impl Command for CompleteArgs {
 
 /// Ends the running attempt with a result.
 ///
-/// Asked again with the fence that finished it, it answers as the first time: a worker whose reply got lost must be able
-/// to retry without learning a new error.
+/// A call repeated with the same fence gets the same answer: a worker whose reply got lost must be able to retry without
+/// receiving an error.
 pub fn complete(execution: &Execution, args: &CompleteArgs, now: TimestampMs) -> Result<Change, Refusal> {
     if execution.ended_for(&args.fence) == Some(LeaseEnding::Completed) {
         return Ok(execution.unchanged());

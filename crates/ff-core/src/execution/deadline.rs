@@ -1,4 +1,4 @@
-//! The deadline: an execution that has lived as long as it may ends, wherever it is. An operator may move the deadline.
+//! The deadline: an execution that has not ended by then expires, in any phase. An operator may move the deadline.
 
 use serde::{Deserialize, Serialize};
 
@@ -53,8 +53,8 @@ impl Command for ExtendDeadlineArgs {
     }
 }
 
-/// Gives a live execution another deadline, sooner or later than the one it has. It counts in every phase; a replay begins with the
-/// deadline of the policy again.
+/// Sets the deadline of a live execution, earlier or later than the present one. It applies in every phase. A replay
+/// starts with the deadline of the policy again.
 fn extend_deadline(execution: &Execution, args: &ExtendDeadlineArgs, now: TimestampMs) -> Result<Change, Refusal> {
     if execution.is_finished() {
         let state = execution.public_state();

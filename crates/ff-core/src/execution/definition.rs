@@ -13,14 +13,14 @@ use crate::types::{
     ExecutionId, FairKey, IdempotencyKey, Kind, LaneId, Namespace, Priority, TagKey, TagValue, TimestampMs,
 };
 
-/// Labels by which people find an execution.
+/// Tags of an execution, by which it can be found.
 pub type Tags = BTreeMap<TagKey, TagValue>;
 
-/// The part of an execution that seldom changes: its submission, and the values that were settled then.
+/// The part of an execution that seldom changes: the submitted values, and those that are fixed at submission.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExecutionDefinition {
     pub id: ExecutionId,
-    // Usual values are not written.
+    // Default values are not written.
     #[serde(default = "Namespace::default_name", skip_serializing_if = "Namespace::is_default")]
     pub namespace: Namespace,
     #[serde(default = "LaneId::default_name", skip_serializing_if = "LaneId::is_default")]
@@ -33,16 +33,16 @@ pub struct ExecutionDefinition {
     pub policy: Policy,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<IdempotencyKey>,
-    /// Stands for the payload, which rules never load.
+    /// Represents the payload in rules, which never load it.
     pub fingerprint: Fingerprint,
     pub payload_bytes: u64,
     pub created_at: TimestampMs,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_at: Option<TimestampMs>,
-    /// The retention of its lane when this was submitted, where the lane had one.
+    /// Retention of its lane at submission, if the lane had one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lane_retention_ms: Option<u64>,
-    /// The key a fair lane queues it by, as the lane was when this was submitted.
+    /// Its key for fair queueing, if its lane was fair at submission.
     #[serde(default, skip_serializing_if = "FairKey::is_empty")]
     pub fair_key: FairKey,
     /// The trace it was submitted in.

@@ -1,4 +1,4 @@
-//! Putting off: the holder gives the work back until a moment; the same attempt goes on then.
+//! Delaying: the holder returns the work until a given time, and the same attempt continues then.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use crate::partition::{PartitionConfig, check_id};
 use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
 
-/// The holder puts the work off; the same attempt goes on later.
+/// Releases the lease until a given time; the same attempt continues then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DelayArgs {
     pub execution_id: ExecutionId,
@@ -55,7 +55,7 @@ impl Command for DelayArgs {
     }
 }
 
-/// Releases the lease until a moment. A moment that has passed makes it wait at once.
+/// Releases the lease and delays the execution. With a time in the past, the execution is ready at once.
 fn delay(execution: &Execution, args: &DelayArgs, now: TimestampMs) -> Result<Change, Refusal> {
     if let Some(LeaseEnding::Delayed { .. }) = execution.ended_for(&args.fence) {
         return Ok(execution.unchanged());

@@ -1,4 +1,4 @@
-//! Failing: the holder reports a failure, and the policy decides how the execution goes on.
+//! Failing: the holder reports a failure, and the policy decides between a retry and the end of the execution.
 
 use serde::{Deserialize, Serialize};
 
@@ -66,7 +66,7 @@ impl Command for FailArgs {
     }
 }
 
-/// Ends the running attempt with a failure: another try after a backoff, or the end.
+/// Ends the running attempt with a failure. The execution is retried after a backoff, or ends.
 fn fail(execution: &Execution, args: &FailArgs, nonce: &Nonce, now: TimestampMs) -> Result<Change, Refusal> {
     if let Some(LeaseEnding::Failed { .. }) = execution.ended_for(&args.fence) {
         return Ok(execution.unchanged());
@@ -80,7 +80,7 @@ fn fail(execution: &Execution, args: &FailArgs, nonce: &Nonce, now: TimestampMs)
     Ok(execution.retry_or_finish(args.failure.clone(), &cause, nonce, now))
 }
 
-/// The outcome of a failed attempt, and how its lease ended.
+/// The outcome of a failed attempt, and the endings of its lease and, without a retry, of its execution.
 pub(crate) struct Cause {
     pub(crate) outcome: AttemptOutcome,
     pub(crate) by: FinishedBy,
@@ -88,7 +88,7 @@ pub(crate) struct Cause {
 }
 
 impl Execution {
-    /// Schedules the next try when the policy allows one for this failure, otherwise ends the execution.
+    /// Schedules the next attempt when the policy allows a retry of this failure, otherwise ends the execution.
     pub(crate) fn retry_or_finish(&self, failure: Failure, cause: &Cause, nonce: &Nonce, now: TimestampMs) -> Change {
         if !self.policy.retry_policy.allows(&failure, self.retries) {
             let end = End {

@@ -23,7 +23,7 @@ pub struct Hold {
     pub reason: Option<String>,
 }
 
-/// An operator holds an execution.
+/// Places an operator's hold on an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HoldArgs {
     pub execution_id: ExecutionId,
@@ -66,8 +66,8 @@ impl Command for HoldArgs {
     }
 }
 
-/// Holds a live execution: at once when it is ready, otherwise from the moment on at which it is. Its former blocker
-/// is asked again once it is released.
+/// Places a hold on a live execution. A ready execution is blocked at once, any other as soon as it becomes ready. The
+/// hold replaces another blocker of admission, which is checked again after the release.
 fn hold(execution: &Execution, args: &HoldArgs, now: TimestampMs) -> Result<Change, Refusal> {
     if execution.is_finished() {
         return Err(execution.not_active());
@@ -83,7 +83,7 @@ fn hold(execution: &Execution, args: &HoldArgs, now: TimestampMs) -> Result<Chan
     Ok(change)
 }
 
-/// An operator releases an execution.
+/// Removes the operator's hold from an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReleaseHoldArgs {
     pub execution_id: ExecutionId,
@@ -117,7 +117,7 @@ impl Command for ReleaseHoldArgs {
     }
 }
 
-/// Ends a hold. An execution that it kept back is ready, at the place in its queue that it would have had.
+/// Removes a hold. An execution that it blocked becomes ready, at the place in its queue that its priority and age give it.
 fn release(execution: &Execution, now: TimestampMs) -> Result<Change, Refusal> {
     if execution.is_finished() {
         return Err(execution.not_active());

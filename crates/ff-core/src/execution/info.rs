@@ -67,13 +67,13 @@ impl Execution {
         info
     }
 
-    /// The bytes of its payload: the submitted one, or the upstream's result in its place.
+    /// Returns the size of its payload in bytes: of the submitted one, or of the upstream's result that replaced it.
     pub fn input_size(&self) -> u64 {
         let injected = self.membership.as_ref().and_then(|membership| membership.injected_bytes);
         injected.unwrap_or(self.payload_bytes)
     }
 
-    /// How it ended, once it has.
+    /// Returns the end of a finished execution.
     pub fn ended(&self, result: Option<Payload>) -> Option<ExecutionEnd> {
         let Phase::Finished { outcome, at, by } = &self.phase else { return None };
         Some(ExecutionEnd {
@@ -86,7 +86,7 @@ impl Execution {
         })
     }
 
-    /// The archived tries and the open one, oldest first.
+    /// Returns the archived attempts and the open one, oldest first.
     pub fn attempts(&self, mut archived: Vec<Attempt>, leases: Vec<LeaseEvent>) -> Attempts {
         archived.sort_by_key(|attempt| attempt.index);
         if let AttemptSlot::Open(open) = &self.attempt {

@@ -1,4 +1,4 @@
-//! Executions as JSON: how an execution stands, and its definition, each a text of its own.
+//! Executions as JSON: the state and the definition are separate documents.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::execution::{
 use crate::lease::Holder;
 use crate::types::AttemptIndex;
 
-/// An attempt of which everything else follows from the record of its execution.
+/// The stored fields of an attempt whose other fields follow from the record of its execution.
 #[derive(Serialize, Deserialize)]
 struct ShortAttempt {
     #[serde(flatten)]
@@ -16,7 +16,7 @@ struct ShortAttempt {
     ran_ms: u64,
 }
 
-/// An attempt as it is written beside the record of its execution.
+/// A stored attempt, complete or shortened. It is stored separately from the record of its execution.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum WrittenAttempt {
@@ -31,7 +31,7 @@ impl ExecutionDefinition {
 }
 
 impl Execution {
-    /// How it stands, as JSON. Its definition is written apart.
+    /// Returns the state as JSON, without the definition, which is stored separately.
     pub fn to_json(&self) -> serde_json::Result<String> {
         if self.attempt == self.usual_attempt() {
             let short = Self { attempt: AttemptSlot::default(), ..self.clone() };
@@ -40,7 +40,7 @@ impl Execution {
         serde_json::to_string(self)
     }
 
-    /// Reads an execution from how it stands and its definition.
+    /// Reads an execution from the JSON of its state and of its definition.
     pub fn from_json(state: &str, definition: &str) -> serde_json::Result<Self> {
         let open = state.trim_end().strip_suffix('}').unwrap_or(state);
         let mut execution: Self = serde_json::from_str(&format!("{open},\"definition\":{definition}}}"))?;
@@ -50,7 +50,7 @@ impl Execution {
         Ok(execution)
     }
 
-    /// The attempt of most executions in this phase, which follows from the rest of the record and is not written.
+    /// Returns the attempt of most executions in this phase. It follows from the rest of the record and is not written.
     fn usual_attempt(&self) -> AttemptSlot {
         match &self.phase {
             Phase::Running { lease } => AttemptSlot::Open(Attempt {
@@ -70,7 +70,8 @@ impl Execution {
         }
     }
 
-    /// The attempt it finished with, as JSON. Of most only the worker is written, because the rest is in the record.
+    /// Returns the last attempt of a finished execution as JSON. If the other fields follow from the record, only the
+    /// worker and the run time are written.
     pub fn last_attempt_to_json(&self, attempt: &Attempt) -> serde_json::Result<String> {
         let short = ShortAttempt { holder: attempt.holder.clone(), ran_ms: attempt.ran_ms };
         match self.usual_last_attempt(&short) {
@@ -79,7 +80,7 @@ impl Execution {
         }
     }
 
-    /// Reads the attempt it finished with.
+    /// Reads the last attempt of a finished execution.
     pub fn last_attempt_from_json(&self, attempt: &str) -> serde_json::Result<Attempt> {
         let lost = || serde::de::Error::custom("the execution has no attempt that succeeded");
         match serde_json::from_str(attempt)? {
@@ -88,7 +89,7 @@ impl Execution {
         }
     }
 
-    /// The attempt of an execution whose first one succeeded.
+    /// Returns the attempt of an execution that succeeded at its first attempt, from its record and the stored fields.
     fn usual_last_attempt(&self, short: &ShortAttempt) -> Option<Attempt> {
         let Phase::Finished { outcome: Outcome::Success, at, .. } = self.phase else { return None };
         let fence = self.last_lease.as_ref()?.fence;

@@ -1,4 +1,4 @@
-//! Where an execution stands: one enum that carries its data. The words of the public state are a projection of it.
+//! The phase of an execution: one enum that carries its data. The public state is derived from it.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,25 +11,25 @@ use crate::state::{
 use crate::suspension::Suspension;
 use crate::types::TimestampMs;
 
-/// Where an execution stands.
+/// The phase of an execution.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "snake_case")]
 pub enum Phase {
-    /// Not before a moment.
+    /// Not ready before a given time.
     Delayed { until: TimestampMs, why: DelayReason },
-    /// For a worker.
+    /// Ready, and waiting for a worker.
     Waiting,
-    /// Held by a worker.
+    /// Leased to a worker.
     Running { lease: Lease },
-    /// For something else to happen first; and not before a moment, when it has one.
+    /// Kept from running by a blocker. Unblocked at `until` at the latest, if that is set.
     Blocked {
         on: Blocker,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<TimestampMs>,
     },
-    /// For people or the outside world.
+    /// Waiting for signals or for an operator.
     Suspended { suspension: Box<Suspension> },
-    /// At its end.
+    /// Ended.
     Finished {
         outcome: Outcome,
         at: TimestampMs,
@@ -42,13 +42,13 @@ pub enum Phase {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DelayReason {
-    /// Its submitter asked for it.
+    /// The submission requested a later start.
     Submitted,
-    /// A failed try waits for its next.
+    /// The backoff before a retry.
     Backoff,
-    /// Its holder put it off.
+    /// Its holder delayed it.
     Holder,
-    /// Its suspension is over, and it wants to go on later.
+    /// A delay between the end of its suspension and its resumption.
     Resume,
 }
 
@@ -56,29 +56,29 @@ pub enum DelayReason {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Blocker {
-    /// Its upstreams in its flow.
+    /// Its upstreams in its flow, or the children it waits for.
     Dependencies,
-    /// The rest of the submission it is a part of.
+    /// The submission of its flow, which is not completely written yet.
     Staging,
-    /// Its dependents, which learn first that it runs again.
+    /// Its dependents, which must be notified of its replay before it runs.
     Reopening,
-    /// A worker that meets its requirements.
+    /// The lack of a worker that meets its requirements.
     Route,
-    /// A quota that is used up.
+    /// A quota that is used up, or another execution of its singleton key that must end first.
     Quota,
     /// A budget that is used up.
     Budget,
     /// An operator's hold.
     Operator,
-    /// The worker instance it is assigned to.
+    /// Its assignment to a worker instance: no other worker may claim it.
     Assignment,
 }
 
 impl Blocker {
-    /// Those by which an execution that is ready is kept from being claimed.
+    /// The blockers that keep an otherwise ready execution from being claimed.
     pub const OF_ADMISSION: [Blocker; 5] = [Self::Route, Self::Quota, Self::Budget, Self::Operator, Self::Assignment];
 
-    /// Whether it is one of admission, and not one of the flow.
+    /// Whether this is a blocker of admission, and not of the flow.
     pub fn is_admission(self) -> bool {
         Self::OF_ADMISSION.contains(&self)
     }
@@ -182,7 +182,8 @@ impl From<Outcome> for PublicState {
 }
 
 impl Execution {
-    /// Where it goes when nothing of its own keeps it from being claimed.
+    /// Returns the phase of an execution that has no other blocker: blocked if an operator holds it or another execution
+    /// of its singleton key must end first, otherwise waiting.
     pub fn ready_phase(&self) -> Phase {
         match (&self.hold, self.behind()) {
             (Some(_), _) => Phase::Blocked { on: Blocker::Operator, until: None },
@@ -191,7 +192,7 @@ impl Execution {
         }
     }
 
-    /// Whether nothing but admission keeps it from being claimed.
+    /// Whether the execution is waiting, or blocked only by admission.
     pub fn is_ready(&self) -> bool {
         match self.phase {
             Phase::Blocked { on, .. } => on.is_admission(),
@@ -199,7 +200,6 @@ impl Execution {
         }
     }
 
-    /// Whether it is ready, or will be at a moment.
     pub(crate) fn is_ready_or_delayed(&self) -> bool {
         self.is_ready() || matches!(self.phase, Phase::Delayed { .. })
     }
@@ -215,7 +215,7 @@ impl Execution {
         }
     }
 
-    /// Every dimension of the state, in the words the API uses.
+    /// Returns every dimension of the state, with the values of the API.
     pub fn state_vector(&self) -> StateVector {
         StateVector {
             lifecycle_phase: self.lifecycle_phase(),
@@ -250,7 +250,6 @@ impl Execution {
         }
     }
 
-    /// Its blocking reason.
     pub fn blocking_reason(&self) -> BlockingReason {
         match &self.phase {
             Phase::Waiting => BlockingReason::WaitingForWorker,

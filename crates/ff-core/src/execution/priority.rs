@@ -1,4 +1,4 @@
-//! Priority: someone wants an execution to go before or after others of its lane.
+//! Priority: moves an execution before or after others of its lane.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use crate::partition::{PartitionConfig, check_id};
 use crate::types::{ExecutionId, Priority, TimestampMs};
 use crate::view::{Stop, View};
 
-/// Someone wants the execution to go before or after others.
+/// Changes the priority of a live execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChangePriorityArgs {
     pub execution_id: ExecutionId,
@@ -45,8 +45,8 @@ impl Command for ChangePriorityArgs {
     }
 }
 
-/// Gives a live execution another priority. It counts wherever the execution waits for a worker, now or later; one that
-/// has finished waits for nothing.
+/// Changes the priority of a live execution. It applies whenever the execution waits for a worker, now or later. A
+/// finished execution is refused, because it waits for no worker.
 fn change_priority(execution: &Execution, args: &ChangePriorityArgs, now: TimestampMs) -> Result<Change, Refusal> {
     if execution.is_finished() {
         let state = execution.public_state();

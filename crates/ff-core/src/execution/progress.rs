@@ -1,4 +1,4 @@
-//! Progress: the holder says how far it is.
+//! Progress: the holder reports the progress of its work.
 
 use serde::{Deserialize, Serialize};
 
@@ -64,7 +64,7 @@ impl Command for ProgressArgs {
     }
 }
 
-/// Records the holder's progress. Absent fields stay as they were.
+/// Records the holder's progress. Absent fields keep their previous values.
 fn progress(execution: &Execution, args: &ProgressArgs, now: TimestampMs) -> Result<Change, Refusal> {
     execution.held_by(&args.fence, now)?;
     let before = execution.progress.as_ref();

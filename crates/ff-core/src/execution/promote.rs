@@ -1,4 +1,4 @@
-//! Promotion: a delay has passed.
+//! Promotion: a delayed execution becomes ready when its delay has passed.
 
 use crate::change::Change;
 use crate::event::{Event, EventKind};

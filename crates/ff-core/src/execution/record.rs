@@ -1,4 +1,4 @@
-//! The execution: the one record everything else is derived from.
+//! The record of an execution, from which everything else about it is derived.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -23,9 +23,9 @@ use crate::types::{AttemptIndex, LaneId, LeaseEpoch, RequirementClass, Timestamp
 
 /// One piece of work: its definition and its state.
 ///
-/// The definition seldom changes, and is read as if it were fields of the execution. Copies of an execution share it
-/// until one of them changes it. It is written apart from the state, which changes with every step: as JSON, an
-/// execution is read with its definition in it and written without.
+/// The definition seldom changes. Its fields are accessed as if they were fields of the execution, and copies of an
+/// execution share the definition until one of them changes it. It is stored separately from the state, which changes
+/// with every transition: as JSON, an execution is read with its definition and written without it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Execution {
     /// When it was claimed for the first time.
@@ -36,7 +36,7 @@ pub struct Execution {
     pub phase: Phase,
     #[serde(default, skip_serializing_if = "AttemptSlot::is_initial")]
     pub attempt: AttemptSlot,
-    /// Tries started so far; the index of the next.
+    /// Number of attempts started so far; also the index of the next attempt.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub attempts_made: u32,
     /// Failures retried since submission or replay.
@@ -54,19 +54,19 @@ pub struct Execution {
     /// The last failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
-    /// Waitpoints made ahead that no suspension has used yet.
+    /// Waitpoints created ahead of a suspension that no suspension has used yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pending_waitpoints: Vec<PendingWaitpoint>,
-    /// Signals received in its life.
+    /// Number of signals received, including those before a replay.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub signals_taken: u32,
-    /// Whether any attempt has put out a frame.
+    /// Whether any attempt has written a frame to its stream.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub streamed: bool,
-    /// The counter of its recorded steps, from the first one on.
+    /// Counter of its recorded steps; absent before the first step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<StepCounter>,
-    /// Its usage, from the first report on.
+    /// Its usage; absent before the first report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Box<Usage>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -80,7 +80,7 @@ pub struct Execution {
     /// The operator's hold. It applies whenever the execution is ready, until it is released or the execution is replayed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold: Option<Box<Hold>>,
-    /// The details, while it is blocked on its route, a quota or a budget, or assigned to a worker instance.
+    /// Details of its blocker, while it is blocked on its route, a quota or a budget, or assigned to a worker instance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked_by: Option<Box<BlockDetail>>,
     #[serde(skip_serializing, deserialize_with = "definition::shared")]
@@ -107,17 +107,18 @@ fn is_zero(count: &u32) -> bool {
 }
 
 impl Execution {
-    /// The lane as indexes and keys name it.
+    /// Returns the name of its lane in indexes and keys.
     pub fn lane_key(&self) -> LaneId {
         self.lane.within(&self.namespace)
     }
 
-    /// Its requirement class, which names the queues it waits in.
+    /// Returns its requirement class, which determines the queues it waits in.
     pub fn class(&self) -> RequirementClass {
         self.policy.class()
     }
 
-    /// Whether it is part of a submission that was not visible when it was written. Once its flow is, it is as well.
+    /// Whether it is part of a flow submission that was not visible when this record was written. It becomes visible
+    /// together with its flow.
     pub fn is_staged(&self) -> bool {
         matches!(self.phase, Phase::Blocked { on: Blocker::Staging, .. })
     }
@@ -135,7 +136,7 @@ impl Execution {
         }
     }
 
-    /// The lease, if `fence` still holds it; otherwise the reason its owner can act on.
+    /// Returns the lease if `fence` still holds it, otherwise a refusal with a reason that the former holder can act on.
     pub fn held_by(&self, fence: &Fence, now: TimestampMs) -> Result<&Lease, Refusal> {
         match &self.phase {
             Phase::Running { lease } if lease.fence != *fence => Err(Code::StaleLease.refusal()),
@@ -145,7 +146,7 @@ impl Execution {
         }
     }
 
-    /// How the lease of `fence` ended, when it was the last and the execution has none now.
+    /// Returns the ending of the lease of `fence`, if it was the last lease and the execution has none now.
     pub fn ended_for(&self, fence: &Fence) -> Option<LeaseEnding> {
         match (&self.phase, &self.last_lease) {
             (Phase::Running { .. }, _) => None,
@@ -165,20 +166,20 @@ impl Execution {
         }
     }
 
-    /// Refused because it has no lease; says how it stands.
+    /// Returns the refusal of an operation on an execution that is not active; it contains the present state.
     pub fn not_active(&self) -> Refusal {
         let state = self.public_state();
         Code::ExecutionNotActive.refusal().in_state(state).because(format!("the execution is {state}"))
     }
 
-    /// Leaves everything as it is.
+    /// Returns a change that changes nothing.
     pub fn unchanged(&self) -> Change {
         Change::of(self.clone())
     }
 
-    /// Moves to `phase`, ending the lease as `ending` says.
+    /// Moves to `phase` and ends the lease with `ending`.
     ///
-    /// `outcome` ends the attempt with it; without one the attempt stays open, to be resumed.
+    /// `end` ends the attempt as well; without it the attempt stays open, to be resumed.
     pub(crate) fn end_lease(
         &self,
         phase: Phase,
@@ -253,7 +254,7 @@ impl Execution {
         change
     }
 
-    /// Moves to another phase and nothing else.
+    /// Moves to another phase and removes the details of the former blocker.
     pub(crate) fn enter(&self, phase: Phase, now: TimestampMs) -> Change {
         let mut change = self.unchanged();
         change.after.phase = phase;
@@ -266,7 +267,7 @@ impl Execution {
         self.attempts_made.checked_sub(1).map(AttemptIndex)
     }
 
-    /// The origin of the next attempt.
+    /// Returns the index of the current or last attempt; zero before the first.
     pub(crate) fn current_index(&self) -> AttemptIndex {
         AttemptIndex(self.attempts_made.saturating_sub(1))
     }

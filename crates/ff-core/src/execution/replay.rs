@@ -14,7 +14,7 @@ use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
 use crate::{flow, lane, singleton};
 
-/// Someone wants a finished execution run again.
+/// Runs a finished execution again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplayArgs {
     pub execution_id: ExecutionId,
@@ -27,7 +27,7 @@ pub struct ReplayArgs {
 }
 
 impl ReplayArgs {
-    /// Runs this execution again, and nothing that depends on it.
+    /// Replays this execution from its beginning, without its dependents.
     pub fn new(execution_id: ExecutionId) -> Self {
         Self { execution_id, reason: None, requested_by: None, reopen_downstream: false, from_step: None }
     }
@@ -72,8 +72,8 @@ impl Command for ReplayArgs {
     }
 }
 
-/// Starts a finished execution afresh: not started yet, retries from zero, result and failure cleared, deadline armed
-/// again, and the next attempt records the attempt it follows and why.
+/// Resets a finished execution: it counts as not started, retries start at zero, result and failure are cleared, and the
+/// deadline is set again. The next attempt records the previous attempt and the reason for the replay.
 fn replay(execution: &Execution, args: &ReplayArgs, now: TimestampMs) -> Result<Change, Refusal> {
     if !execution.is_finished() {
         let state = execution.public_state();
@@ -92,7 +92,7 @@ fn replay(execution: &Execution, args: &ReplayArgs, now: TimestampMs) -> Result<
 }
 
 impl Execution {
-    /// Another life under the same id. It has no steps behind it, and an operator's hold ended with the life before.
+    /// Resets the execution under the same id, without its recorded steps and without an operator's hold.
     pub(crate) fn afresh(&self, origin: Origin, now: TimestampMs) -> Change {
         let mut change = self.enter(Phase::Waiting, now);
         let after = &mut change.after;

@@ -1,13 +1,13 @@
-//! Retention: how long a finished execution is kept, and with it everything of it.
+//! Retention: how long a finished execution is kept, with all of its records.
 
 use crate::execution::{Execution, Phase};
 use crate::limits;
 use crate::types::TimestampMs;
 
 impl Execution {
-    /// When it is forgotten, once it has finished. One that is in a flow goes with its flow.
+    /// Returns when a finished execution is deleted. A member of a flow is deleted with its flow.
     ///
-    /// It stays for as long as its idempotency key is remembered: the key must find its execution.
+    /// An execution stays at least as long as its idempotency key is remembered: the key must find its execution.
     pub fn forget_at(&self) -> Option<TimestampMs> {
         let Phase::Finished { at, .. } = self.phase else { return None };
         if self.membership.is_some() {
@@ -17,12 +17,13 @@ impl Execution {
         Some(remembered.map_or(at + self.kept_ms(), |until| until.max(at + self.kept_ms())))
     }
 
-    /// How long it is kept after its end: as its own policy says, or as its lane did when it was submitted.
+    /// Returns how long it is kept after its end: the retention of its policy, else of its lane at submission, else the
+    /// default.
     pub fn kept_ms(&self) -> u64 {
         self.policy.retention_ms.or(self.lane_retention_ms).unwrap_or(limits::RETENTION_MS)
     }
 
-    /// About how many records go with it. Steps that forget are bounded by the sum.
+    /// Returns approximately how many records are deleted with it. The sum bounds a deletion step.
     pub(crate) fn records(&self) -> usize {
         1 + self.attempts_made as usize + self.signals_taken as usize
     }

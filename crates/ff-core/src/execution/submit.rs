@@ -1,4 +1,4 @@
-//! Submitting: someone hands in a piece of work.
+//! Submitting: creates an execution.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::types::{
 use crate::view::{Stop, View, require_all};
 use crate::{lane, limits};
 
-/// A new piece of work. The uuid is the submitter's, so that a submission whose reply got lost can be sent again.
+/// A submission. The submitter chooses the uuid, so that it can repeat a submission whose reply got lost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SubmitArgs {
     pub uuid: Uuid,
@@ -38,12 +38,12 @@ pub struct SubmitArgs {
     /// Its rule for live executions under the same key.
     pub key_rule: Option<Box<KeyRule>>,
     pub policy: Policy,
-    /// The submitter's trace, passed on to the handler. Two submissions that differ only in it are the same.
+    /// The submitter's trace, passed on to the handler. Two submissions that differ only in their trace are the same.
     pub trace: Option<Box<TraceContext>>,
 }
 
 impl SubmitArgs {
-    /// Work of a kind, everything else by default.
+    /// Creates a submission with defaults for all other fields.
     pub fn new(kind: Kind, payload: Payload) -> Self {
         Self {
             uuid: draw_execution_uuid(),
@@ -61,7 +61,7 @@ impl SubmitArgs {
         }
     }
 
-    /// The id this work gets.
+    /// Returns the id of the execution that this submission creates.
     pub fn execution_id(&self, config: &PartitionConfig) -> ExecutionId {
         match &self.key_rule {
             Some(rule) => ExecutionId::place_in_queue(self.uuid, &self.namespace, &rule.queue(), config),
@@ -69,8 +69,8 @@ impl SubmitArgs {
         }
     }
 
-    /// Refuses values over a limit, and an id that is not the submitter's to choose: members of a flow under an
-    /// idempotency key have such ids, and every caller can compute them.
+    /// Refuses values over a limit, and a derived uuid: members of flows under an idempotency key have derived uuids,
+    /// which every caller can compute.
     pub fn check(&self) -> Result<(), Refusal> {
         if is_derived(&self.uuid) {
             return Err(Refusal::invalid("uuid", "is kept for members of flows; send one that was drawn at random"));
@@ -87,19 +87,19 @@ impl SubmitArgs {
     }
 }
 
-/// When something may start.
+/// Earliest start of an execution.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Start {
     #[default]
     Now,
     /// After so many milliseconds by the store's clock.
     After(u64),
-    /// At a moment; one that has passed is now.
+    /// At this time; a time in the past means now.
     At(TimestampMs),
 }
 
 impl Start {
-    /// The moment, when it lies in the future.
+    /// Returns the start time if it is in the future.
     pub fn later_than(self, now: TimestampMs) -> Option<TimestampMs> {
         let at = match self {
             Self::Now => now,
@@ -109,7 +109,7 @@ impl Start {
         (at > now).then_some(at)
     }
 
-    /// Refuses a moment too far in the future.
+    /// Refuses a time too far in the future.
     pub fn check(self) -> Result<(), Refusal> {
         match self {
             Self::After(ms) if ms > limits::SPAN_MAX_MS => {
@@ -206,7 +206,8 @@ fn existing<'v>(
 }
 
 fn same_work(existing: &Execution, args: &SubmitArgs) -> Result<(), Refusal> {
-    // An id answered under a key that is not stored would let the next submission of that key be another execution.
+    // If an execution were returned for a key that is not stored with it, the next submission with that key could create
+    // another execution.
     if existing.idempotency_key != args.idempotency_key {
         let refusal = Code::IdempotencyConflict.refusal().at("uuid");
         return Err(refusal.because("was used before under another idempotency key"));
@@ -226,7 +227,7 @@ fn same_work(existing: &Execution, args: &SubmitArgs) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A new execution from its submission alone.
+/// Builds the record of a new execution from its submission. The settings of its lane are not applied yet.
 pub(crate) fn create(args: &SubmitArgs, id: ExecutionId, now: TimestampMs) -> Execution {
     let definition = ExecutionDefinition {
         id,

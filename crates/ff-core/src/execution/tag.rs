@@ -1,4 +1,4 @@
-//! Labels by which people find an execution, changed after its submission.
+//! Tagging: changes the tags of an execution after its submission.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::partition::{PartitionConfig, check_id};
 use crate::types::{ExecutionId, TagKey, TimestampMs};
 use crate::view::{Stop, View};
 
-/// Someone labels an execution.
+/// Sets and removes tags of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetTagsArgs {
     pub execution_id: ExecutionId,
@@ -63,8 +63,8 @@ impl Command for SetTagsArgs {
     }
 }
 
-/// Puts labels on an execution and takes others away. A label of the same key is replaced, and one that is not there need
-/// not be taken away. Finished executions may be labelled as well.
+/// Sets and removes tags of an execution. A tag with the same key is replaced, and removing an absent tag is allowed.
+/// Finished executions may be tagged as well.
 pub fn set_tags(execution: &Execution, args: &SetTagsArgs, now: TimestampMs) -> Result<Change, Refusal> {
     let mut change = execution.unchanged();
     let tags = &mut change.after.tags;

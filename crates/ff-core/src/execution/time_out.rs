@@ -1,4 +1,4 @@
-//! The attempt timeout: a try that ran too long counts as a failure.
+//! The attempt timeout: an attempt that ran too long counts as a failure.
 
 use crate::change::Change;
 use crate::entropy::Nonce;

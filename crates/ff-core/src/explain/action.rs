@@ -1,4 +1,4 @@
-//! Suggested actions of an operator, as commands that can be pasted.
+//! Actions suggested to an operator, as shell commands.
 
 use super::facts::Facts;
 use super::{SuggestedAction, Term, TermKind, Verdict};
@@ -6,7 +6,7 @@ use crate::execution::{BlockDetail, Outcome};
 use crate::state::{PublicState, TerminalOutcome};
 use crate::types::Namespace;
 
-/// The commands that help, those about the first cause first.
+/// Returns the suggested commands, those for the first cause first.
 pub(super) fn all(facts: &Facts, terms: &[Term]) -> Vec<SuggestedAction> {
     let info = &facts.info;
     let id = format!("'{}'", info.execution_id);
@@ -27,7 +27,7 @@ pub(super) fn all(facts: &Facts, terms: &[Term]) -> Vec<SuggestedAction> {
     actions
 }
 
-/// The actions that help against one term.
+/// Returns the actions that can make one term pass.
 fn help(facts: &Facts, term: TermKind) -> Vec<SuggestedAction> {
     let info = &facts.info;
     let (id, lane, kind) = (format!("'{}'", info.execution_id), &info.lane_id, &info.kind);

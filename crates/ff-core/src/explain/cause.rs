@@ -1,11 +1,11 @@
-//! The answer in a sentence: the first term that keeps an execution from running, and the event that changes it.
+//! The summary of an explanation: the first term that keeps an execution from running, and the event that changes it.
 
 use super::facts::Facts;
 use super::{NextEvent, Term, TermKind, Verdict};
 use crate::state::PublicState;
 use crate::types::TimestampMs;
 
-/// The first cause in words, with the others that would keep it back as well; and the event that changes it next.
+/// Returns a summary of the first cause, followed by the other causes, and the event that changes the state next.
 pub(super) fn first(facts: &Facts, terms: &[Term], now: TimestampMs) -> (String, Option<NextEvent>) {
     let info = &facts.info;
     if info.public_state.is_terminal() {
@@ -20,7 +20,7 @@ pub(super) fn first(facts: &Facts, terms: &[Term], now: TimestampMs) -> (String,
         None => ("It is ready: a worker takes it as soon as it asks for work.".to_owned(), "a worker claims it", None),
         Some(cause) => (sentence(facts, cause), event(cause.term), cause.until),
     };
-    // A turn and a position say nothing new when something else keeps all of the lane back.
+    // A turn or a position is not listed as a further cause, because the first cause delays the execution regardless of them.
     let others = causes
         .filter(|term| !matches!(term.term, TermKind::Turn | TermKind::Position))
         .map(|term| term.detail.as_str());
@@ -65,7 +65,7 @@ fn sentence(facts: &Facts, cause: &Term) -> String {
     }
 }
 
-/// The event that ends it.
+/// Returns the event that ends this cause.
 fn event(cause: TermKind) -> &'static str {
     match cause {
         TermKind::Hold => "an operator releases it",

@@ -129,7 +129,7 @@ pub struct LaneExplanation {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneCause {
     pub term: TermKind,
-    /// Number of affected executions, at most 10 000.
+    /// Number of affected executions, at most 2 500.
     pub count: u64,
     /// True when more executions are affected.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

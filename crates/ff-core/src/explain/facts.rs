@@ -8,14 +8,14 @@ use crate::state::PublicState;
 use crate::types::{ExecutionId, FairKey, Kind, LaneId, Namespace, NodeName, Priority, RequirementClass, TimestampMs};
 use crate::worker::Worker;
 
-/// How many executions ahead of one are counted. More are said to be more than so many.
+/// Maximum number of executions ahead of one that are counted. A larger number is reported as "over" this one.
 pub const AHEAD_MAX: u64 = 1_000;
-/// How many executions of a lane are counted for one cause. More are said to be more than so many.
+/// Maximum number of executions of a lane that are counted for one cause. A larger number is reported as "over" this one.
 pub const LANE_COUNT_MAX: u64 = 2_500;
-/// How many holders of slots are named.
+/// Maximum number of slot holders that are named.
 pub const HOLDERS_MAX: usize = 10;
 
-/// Which queue, and the place of an execution in it.
+/// The queue of an execution and its place in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueArgs {
     pub execution_id: ExecutionId,
@@ -23,7 +23,7 @@ pub struct QueueArgs {
     pub lane: LaneId,
     pub kind: Kind,
     pub class: RequirementClass,
-    /// The key its lane queues it by.
+    /// Its key for fair queueing.
     pub key: FairKey,
     pub priority: Priority,
     pub created_at: TimestampMs,
@@ -43,13 +43,13 @@ impl QueueArgs {
         }
     }
 
-    /// The turn of its key.
+    /// Returns the name of the turn of its key.
     pub fn turn(&self) -> TurnName {
         let lane = self.lane.within(&self.namespace);
         TurnName { partition: self.execution_id.partition(), lane, key: self.key.clone() }
     }
 
-    /// The list its key is in while something of the same kind and class waits.
+    /// Returns the list that contains its key while executions of the same kind and class wait.
     pub fn turn_queue(&self) -> TurnQueue {
         TurnQueue::Of(Some(self.kind.clone()), self.class.clone())
     }
@@ -58,18 +58,18 @@ impl QueueArgs {
 /// The configuration of an execution's lane, and the work ahead of the execution.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueueFacts {
-    /// As the lane's home says; the defaults when it was never configured.
+    /// The settings recorded at the lane's home; the defaults when the lane was never configured.
     pub settings: LaneSettings,
-    /// How many executions of its lane, kind and key are to be claimed before it, at most one more than [`AHEAD_MAX`]: those of
-    /// a higher priority, and of the same one those that are older; in its own partition also those of the same age with a
+    /// Number of executions of its lane, kind and key that are claimed before it, at most [`AHEAD_MAX`] + 1: those of
+    /// higher priority, older ones of the same priority, and in its own partition also those of the same age with a
     /// smaller id.
     pub ahead: u64,
-    /// How many keys of its partition have their turn before its own, at most one more than [`AHEAD_MAX`]; only of work with a
-    /// key that waits.
+    /// Number of keys of its partition whose turn comes before that of its own key, at most [`AHEAD_MAX`] + 1; only for
+    /// a waiting execution with a key.
     pub keys_ahead: Option<u64>,
-    /// Executions of the lane that run, those longest under way first, at most [`HOLDERS_MAX`]; only of a lane with a limit.
+    /// Running executions of the lane, longest-running first, at most [`HOLDERS_MAX`]; only for a lane with a limit.
     pub running: Vec<ExecutionId>,
-    /// How many executions of the lane run; only of a lane with a limit.
+    /// Number of running executions of the lane; only for a lane with a limit.
     pub active: u64,
 }
 

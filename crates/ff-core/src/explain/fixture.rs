@@ -1,4 +1,4 @@
-//! Executions as they are explained, one for each way of not running.
+//! Fixtures for explanations: executions in each state that is explained.
 
 use super::{Facts, QueueFacts, Upstream};
 use crate::execution::contracts::{CancelArgs, CompleteArgs, ExecutionInfo};
@@ -14,7 +14,7 @@ use crate::types::{
 };
 use crate::worker::Worker;
 
-/// An execution with one worker that takes it and nothing else in its way.
+/// An execution that one worker takes and that nothing else keeps from running.
 pub(super) fn facts(execution: Execution) -> Facts {
     let info: ExecutionInfo = execution.info();
     let workers = vec![worker("default", "resize")];
@@ -104,7 +104,7 @@ pub(super) fn requiring(execution: Execution) -> Facts {
     facts
 }
 
-/// That worker, with a GPU.
+/// The same worker with a GPU.
 pub(super) fn capable() -> Worker {
     Worker { capabilities: [Capability::parse("gpu").unwrap()].into(), ..worker("default", "resize") }
 }

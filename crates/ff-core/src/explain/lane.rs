@@ -6,7 +6,8 @@ use crate::lane::LaneState;
 use crate::lane::contracts::{LaneInfo, LaneStanding};
 use crate::worker::Worker;
 
-/// Why the work of a lane does not run, the cause of most of it first. `workers` are the registered ones of its namespace.
+/// Explains why executions of a lane do not run, the cause with the most executions first. `workers` are the registered
+/// workers of its namespace.
 pub fn explain_lane(lane: LaneInfo, workers: &[Worker]) -> LaneExplanation {
     let count = |standing| lane.depths.get(&standing).map_or(0, |depth| depth.count);
     let (name, waiting, active) = (&lane.lane_id, count(LaneStanding::Waiting), count(LaneStanding::Active));
@@ -44,7 +45,8 @@ pub fn explain_lane(lane: LaneInfo, workers: &[Worker]) -> LaneExplanation {
             LaneCause { term, count: count.min(LANE_COUNT_MAX), more, detail }
         })
         .collect();
-    // Of two causes for as many, the one an execution meets last comes first: it is the one to do something about.
+    // The sort is stable: of causes with the same count, the one that an execution meets last stays first, because that
+    // is the one to act on.
     causes.sort_by_key(|cause| std::cmp::Reverse(cause.count));
     let summary = match causes.first() {
         None if active == 0 => format!("Nothing waits in lane {name}, and nothing of it runs."),

@@ -1,7 +1,7 @@
-//! Explaining: one answer to why an execution, or a lane, does not run.
+//! Explaining: the reasons why an execution, or the work of a lane, does not run.
 //!
-//! Pure: an engine reads [`Facts`], and [`explain`] draws the conclusions. An admission rule with terms of
-//! its own adds its facts to [`Facts`], a variant to [`TermKind`] and a function to `term.rs`.
+//! Pure: an engine reads [`Facts`], and [`explain`] evaluates them. A new admission rule adds its facts to [`Facts`], a
+//! variant to [`TermKind`] and a function to `term.rs`.
 
 mod action;
 mod cause;
@@ -22,7 +22,7 @@ pub use lane::explain_lane;
 
 use crate::types::TimestampMs;
 
-/// Whether an execution runs, and if not, why.
+/// Explains whether an execution runs, and if not, why.
 pub fn explain(facts: &Facts, now: TimestampMs) -> Explanation {
     let info = &facts.info;
     let terms = term::all(facts, now);

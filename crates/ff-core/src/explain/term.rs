@@ -1,4 +1,4 @@
-//! The terms: everything that decides whether an execution runs, each looked at by itself.
+//! The terms: all conditions for running an execution, each evaluated by itself.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use crate::state::{BlockingReason, PublicState};
 use crate::types::{Capability, RequirementClass, TimestampMs};
 use crate::worker::Worker;
 
-/// The most workers that are named with the capabilities they lack.
+/// Maximum number of workers that are named with the capabilities they lack.
 const NAMED_WORKERS: usize = 5;
 
-/// Every term that applies, in the order in which an execution meets them. A finished execution meets none.
+/// Returns all terms that apply, in the order in which an execution meets them. A finished execution has none.
 pub(super) fn all(facts: &Facts, now: TimestampMs) -> Vec<Term> {
     let info = &facts.info;
     if info.public_state.is_terminal() {
@@ -36,7 +36,7 @@ fn term(term: TermKind, verdict: Verdict, detail: impl Into<String>, until: Opti
     Term { term, verdict, detail: detail.into(), until }
 }
 
-/// The upstreams of a member of a flow.
+/// Returns the term of the upstreams or children that a member of a flow waits for.
 fn dependencies(facts: &Facts) -> Option<Term> {
     if facts.info.public_state != PublicState::WaitingChildren {
         return None;
@@ -51,7 +51,7 @@ fn dependencies(facts: &Facts) -> Option<Term> {
     Some(term(TermKind::Dependencies, Verdict::Waits, detail, None))
 }
 
-/// A suspension: its condition, its waitpoints, and its timeout.
+/// Returns the term of a suspension, with its reason, waitpoints, counted signals and timeout.
 fn suspension(facts: &Facts) -> Option<Term> {
     let suspension = facts.info.suspension.as_ref()?;
     let waitpoints = suspension.waitpoints.iter().map(|waitpoint| waitpoint.key.as_str());
@@ -72,7 +72,7 @@ fn suspension(facts: &Facts) -> Option<Term> {
     Some(term(TermKind::Suspension, verdict, detail, suspension.timeout_at))
 }
 
-/// A delay, and why there is one.
+/// Returns the term of a delay, with its reason.
 fn delay(facts: &Facts) -> Option<Term> {
     let info = &facts.info;
     let until = info.delayed_until.filter(|_| info.public_state == PublicState::Delayed)?;
@@ -94,7 +94,7 @@ fn delay(facts: &Facts) -> Option<Term> {
     Some(term(TermKind::Delay, Verdict::Waits, detail, Some(until)))
 }
 
-/// An operator's hold. It counts once the execution is ready.
+/// Returns the term of an operator's hold, which applies once the execution is ready.
 fn hold(facts: &Facts) -> Option<Term> {
     let hold = facts.info.hold.as_deref()?;
     let by = hold.requested_by.as_ref().map_or(String::new(), |who| format!(" by {who}"));
@@ -102,12 +102,12 @@ fn hold(facts: &Facts) -> Option<Term> {
     Some(term(TermKind::Hold, Verdict::Blocks, format!("held{by}{why}"), None))
 }
 
-/// The blocker that admission has found.
+/// Returns the term of the blocker that admission has recorded.
 fn kept_back(facts: &Facts) -> Option<Term> {
     let detail = facts.info.blocking_detail.as_deref()?;
     let until = detail.retry_at();
     Some(match detail {
-        // Requirements are a term of their own, whether or not the execution has been blocked yet.
+        // Requirements have a term of their own, whether or not the execution is already blocked.
         BlockDetail::Route { .. } if !requires_nothing(facts) => return None,
         BlockDetail::Route { class } => {
             term(TermKind::Requirements, Verdict::Blocks, format!("no connected worker has {class}"), None)
@@ -225,7 +225,7 @@ fn takes(worker: &Worker, info: &ExecutionInfo) -> bool {
     worker.lanes.contains(&info.lane_id) && (worker.kinds.is_empty() || worker.kinds.contains(&info.kind))
 }
 
-/// When it is the turn of its key, in a lane that takes keys in turn.
+/// Returns the term of its key's turn, in a lane that serves keys in turn.
 fn turn(facts: &Facts) -> Option<Term> {
     let (key, ahead) = (&facts.info.fair_key, facts.queue.keys_ahead?);
     let weight = facts.queue.settings.weight_of(key);
@@ -241,7 +241,9 @@ fn turn(facts: &Facts) -> Option<Term> {
     Some(term(TermKind::Turn, verdict, detail, None))
 }
 
-/// How many are claimed before it; in a lane that takes keys in turn, how many of its key. Where age counts beside priority, the order is not that of any index.
+/// Returns the term of its position: the number of executions that are claimed before it. In a lane that serves keys in
+/// turn, only executions of its key count. If the lane weighs age against priority, the number is unknown, because no
+/// index has that order.
 fn position(facts: &Facts) -> Option<Term> {
     if facts.queue.settings.ageing_ms.is_some() {
         return Some(term(TermKind::Position, Verdict::Waits, "its lane weighs age against priority", None));
@@ -265,7 +267,7 @@ fn position(facts: &Facts) -> Option<Term> {
     })
 }
 
-/// How long it may still live.
+/// Returns the term of its deadline.
 fn deadline(facts: &Facts, now: TimestampMs) -> Option<Term> {
     let at = facts.info.deadline_at?;
     let verdict = if at <= now { Verdict::Blocks } else { Verdict::Passes };

@@ -10,7 +10,8 @@ use crate::state::PublicState;
 use crate::types::{LaneId, Namespace};
 use crate::worker::Worker;
 
-/// The expected explanation: its beginning, the next event and when, the terms that keep it back, a command that helps.
+/// The expected explanation: the beginning of the summary, the next event with its time, the terms that do not pass, and
+/// the beginning of a suggested command.
 struct Said {
     summary: &'static str,
     next: Option<(&'static str, Option<u64>)>,

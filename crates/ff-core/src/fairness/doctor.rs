@@ -8,8 +8,9 @@ use crate::execution::Phase;
 use crate::snapshot::Snapshot;
 use crate::types::{FairKey, Kind, LaneId, RequirementClass};
 
-/// Everything wrong with the turns of keys: I8, the counts and lists of a key follow from its waiting executions; and
-/// I9, a claim looks for turns only in a lane that knows that its work has keys.
+/// Returns the findings about the turns of keys. I8: the counts and lists of a key follow from its waiting executions.
+/// I9: the lane of a waiting execution with a key is marked as keyed, because a claim looks for turns only in such
+/// lanes.
 pub(crate) fn examine(snapshot: &Snapshot) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut find = |invariant, lane: &LaneId, key: &FairKey, what: String| {

@@ -8,7 +8,8 @@ use crate::execution::{Execution, Phase};
 use crate::types::ExecutionId;
 use crate::view::{Stop, View, require_all};
 
-/// The turns once these changes are made: `decided` are those a rule has decided about.
+/// Returns the writes of turns that follow from these changes. `decided` are writes that a rule has already decided on;
+/// the changes are applied on top of them.
 pub(crate) fn follow(view: &dyn View, changes: &[Change], decided: Vec<TurnWrite>) -> Result<Vec<TurnWrite>, Stop> {
     let moved = moved(view, changes)?;
     let needed = moved.iter().flat_map(|(name, ..)| [name.clone(), name.clock()]);
@@ -41,7 +42,7 @@ pub(crate) fn follow(view: &dyn View, changes: &[Change], decided: Vec<TurnWrite
     Ok(writes)
 }
 
-/// The executions with a key that begin to wait for a worker, or no longer do.
+/// Returns the executions with a key that begin to wait for a worker (`true`) or no longer wait for one (`false`).
 fn moved<'c>(view: &dyn View, changes: &'c [Change]) -> Result<Vec<(TurnName, &'c Execution, bool)>, Stop> {
     let mut is_waiting: BTreeMap<ExecutionId, bool> = BTreeMap::new();
     let mut moved = Vec::new();
@@ -67,7 +68,7 @@ fn current(view: &dyn View, turns: &BTreeMap<TurnName, Option<Turn>>, name: &Tur
     }
 }
 
-/// The virtual time of the lane of a key.
+/// Returns the virtual time of the lane of a key.
 fn clock(view: &dyn View, turns: &BTreeMap<TurnName, Option<Turn>>, name: &TurnName) -> Result<u64, Stop> {
     Ok(current(view, turns, &name.clock())?.map_or(0, |turn| turn.clock))
 }

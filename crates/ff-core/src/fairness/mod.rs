@@ -1,12 +1,14 @@
-//! Fairness: ready work of a lane is queued by the value of a key, such as its tenant, and claims take the queues in turn.
+//! Fairness: ready executions of a lane are queued by the value of a key, such as the tenant, and claims take from these
+//! queues in turn.
 //!
-//! Start-time fair queueing. Every key has the virtual time of its next turn, and the lane has a clock. A claim takes the key
-//! whose turn comes first, sets the clock to that turn, and puts the next turn of the key off by a step that is the smaller
-//! the more the key weighs. A key that had nothing waiting begins at the clock, or at its last turn when that is later, so
-//! that it gains nothing by running dry. Priority and age decide within a key.
+//! The algorithm is start-time fair queueing. Every key has the virtual time of its next turn, and the lane has a clock.
+//! A claim takes the key with the earliest turn, sets the clock to that turn, and moves the key's next turn later by a
+//! step. The larger the weight of a key, the smaller its step. A key without waiting executions begins again at the
+//! clock, or at its next turn if that is later, so that it gains nothing by running empty. Priority and age decide
+//! within a key.
 //!
-//! The key of an execution is fixed when it is created. Work without one, among it all that waited before its lane was made
-//! fair, is a queue of its own: that of the empty key. Turns are counted on each partition for itself.
+//! The key of an execution is fixed at its creation. Executions without a key, including those that waited before their
+//! lane became fair, form one queue: that of the empty key. Each partition counts turns separately.
 
 mod doctor;
 mod follow;

@@ -1,4 +1,4 @@
-//! The order of a claim: which executions come first, and the price that served keys pay.
+//! The order of a claim: the executions that come first, and the later turns of the keys that were served.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,19 +8,19 @@ use crate::limits;
 use crate::types::{ExecutionId, FairKey, Kind, RequirementClass};
 use crate::view::{EligibleQuery, Stop, View, require_all};
 
-/// A key of which something wanted waits.
+/// A key with waiting executions that a claim may take.
 struct Candidate {
     at: u64,
     key: FairKey,
     step: u64,
-    /// How many may be taken of it.
+    /// Number of its executions that may be taken.
     available: usize,
     query: EligibleQuery,
     taken: usize,
 }
 
-/// The first executions for a claim of a fair lane, in the order of the turns, at most as many as `plain` asks for.
-/// `plain` is the claim's query of the empty key.
+/// Returns the first executions for a claim of a fair lane, in the order of the turns and at most `plain.limit`. `plain`
+/// is the claim's query for the empty key.
 pub(crate) fn first(view: &dyn View, lane: &Lane, plain: &EligibleQuery) -> Result<Vec<ExecutionId>, Stop> {
     let (partition, limit) = (plain.partition, plain.limit);
     let name = |key: FairKey| TurnName { partition, lane: plain.lane.clone(), key };
@@ -62,7 +62,7 @@ pub(crate) fn first(view: &dyn View, lane: &Lane, plain: &EligibleQuery) -> Resu
     Ok(order.into_iter().filter_map(|nth| queues[nth].next()).collect())
 }
 
-/// The lists that have the keys a claim may serve.
+/// Returns the queries of the lists that contain the keys a claim may serve.
 fn queries(plain: &EligibleQuery) -> Vec<TurnsQuery> {
     let kinds: BTreeSet<_> = plain.kinds.iter().cloned().map(Some).collect();
     let kinds = if kinds.is_empty() { [None].into() } else { kinds };
@@ -80,7 +80,7 @@ fn idle(partition: u16, lane: &Lane) -> TurnsQuery {
     TurnsQuery { partition, lane: lane.key(), queue: TurnQueue::Idle, limit: limits::IDLE_TURNS }
 }
 
-/// A key as a candidate of a claim, with its waiting kinds and classes that the claim takes.
+/// Returns a key as a candidate of a claim, with those of its waiting kinds and classes that the claim takes.
 fn candidate(lane: &Lane, turn: &Turn, at: u64, key: FairKey, plain: &EligibleQuery) -> Candidate {
     let is_wanted = |kind: &Kind, class: &RequirementClass| {
         (plain.kinds.is_empty() || plain.kinds.contains(kind)) && plain.classes.contains(class)
@@ -99,7 +99,7 @@ fn candidate(lane: &Lane, turn: &Turn, at: u64, key: FairKey, plain: &EligibleQu
     }
 }
 
-/// Which key is served at each turn, by its place among the candidates.
+/// Returns the keys in the order in which they are served, as indexes of `candidates`.
 fn in_turn(candidates: &mut [Candidate], limit: usize) -> Vec<usize> {
     let mut order = Vec::new();
     while order.len() < limit {
@@ -112,8 +112,9 @@ fn in_turn(candidates: &mut [Candidate], limit: usize) -> Vec<usize> {
     order
 }
 
-/// The turns after executions of these keys have been taken, in this order: the clock goes on, and each served key has
-/// to wait. Keys that were idle for a while are forgotten as well. Also returns how far the clock went on.
+/// Returns the writes of turns after executions of these keys have been taken in this order, and by how much the clock
+/// has advanced. The clock moves to the served turns, and the next turn of each served key moves later. Idle keys whose
+/// next turn is not after the clock are deleted.
 pub(crate) fn charge(
     view: &dyn View,
     partition: u16,

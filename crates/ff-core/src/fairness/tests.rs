@@ -50,7 +50,7 @@ fn customer(task: &Task) -> String {
     task.tags.values().next().map_or(String::new(), ToString::to_string)
 }
 
-/// Whose work claims of `max` take, in their order.
+/// Returns the customers whose executions are taken by successive claims of `max`, in this order.
 fn served(fixture: &mut LaneFixture, claims: usize, max: usize) -> Vec<String> {
     (0..claims).flat_map(|_| fixture.claim(0, max).tasks).map(|task| customer(&task)).collect()
 }

@@ -1,4 +1,4 @@
-//! The turn of a key: when it comes, and the executions that wait for it.
+//! The turn of a key: its virtual time, and the number of executions that wait for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,11 +6,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::types::{FairKey, Kind, LaneId, RequirementClass};
 
-/// How far a claim puts off the next turn of a key that weighs one. Divided by the largest weight it is still exact enough, and
-/// ten billion such claims later a turn is still exact in a double.
+/// The virtual time by which a claim moves the next turn of a key of weight one. Divided by the largest weight, it is
+/// still precise enough, and after ten billion such claims a turn is still exact in a double.
 const STEP: u64 = 100_000;
 
-/// How far a claim puts off the next turn of a key of this weight.
+/// Returns the virtual time by which a claim moves the next turn of a key of this weight.
 pub fn step_of(weight: u32) -> u64 {
     STEP / u64::from(weight.max(1))
 }
@@ -19,42 +19,42 @@ pub fn step_of(weight: u32) -> u64 {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TurnName {
     pub partition: u16,
-    /// As indexes name it.
+    /// The lane's name in indexes.
     pub lane: LaneId,
     pub key: FairKey,
 }
 
-/// The turn of a key. There is one while something of the key waits, and afterwards until the clock has passed its next turn.
-/// That of the empty key has the clock of the lane.
+/// The turn of a key. It exists while executions of the key wait, and afterwards until the clock has reached its next
+/// turn. The turn of the empty key contains the clock of the lane.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
     /// When its next turn comes, in virtual time.
     pub at: u64,
-    /// The virtual time of the lane; only of the empty key.
+    /// The virtual time of the lane; only in the turn of the empty key.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub clock: u64,
-    /// How much of the key waits, by kind and requirement class; of the empty key that is not counted.
+    /// Number of waiting executions by kind and requirement class; not counted for the empty key.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty", with = "by_text")]
     pub waiting: BTreeMap<(Kind, RequirementClass), u32>,
 }
 
-/// A turn as it is to be; none when it goes.
+/// A turn to write; `None` deletes the stored one.
 pub type TurnWrite = (TurnName, Option<Turn>);
 
-/// A list of keys by their turns.
+/// A list of keys, ordered by their turns.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TurnQueue {
-    /// Keys of which something of a kind and requirement class waits; of any kind when none is named.
+    /// Keys with waiting executions of a kind and requirement class; of any kind when none is named.
     Of(Option<Kind>, RequirementClass),
-    /// Keys of which nothing waits.
+    /// Keys without waiting executions.
     Idle,
 }
 
-/// Which keys of a lane: those of a list whose turns come first.
+/// Query for the keys of a list whose turns come first.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TurnsQuery {
     pub partition: u16,
-    /// As indexes name it.
+    /// The lane's name in indexes.
     pub lane: LaneId,
     pub queue: TurnQueue,
     pub limit: usize,
@@ -66,7 +66,7 @@ fn is_zero(number: &u64) -> bool {
 }
 
 impl TurnName {
-    /// The name under which the clock of the same lane is found.
+    /// Returns the name of the turn that contains the clock of the same lane.
     #[must_use]
     pub fn clock(&self) -> Self {
         Self { key: FairKey::default(), ..self.clone() }
@@ -74,7 +74,7 @@ impl TurnName {
 }
 
 impl Turn {
-    /// The lists a key is in. The empty key is in none: its work is in the plain queues.
+    /// Returns the lists that contain a key. The empty key is in none: its executions are in the plain queues.
     pub fn queues(&self, key: &FairKey) -> Vec<TurnQueue> {
         if key.is_empty() {
             return Vec::new();
@@ -87,13 +87,13 @@ impl Turn {
         of_kind.chain(classes.into_iter().map(|class| TurnQueue::Of(None, class.clone()))).collect()
     }
 
-    /// Whether nothing is lost when it is forgotten: nothing waits, and its next turn would begin at the clock.
+    /// Whether the turn can be deleted without loss: no execution waits, and the next turn would begin at the clock anyway.
     pub(super) fn is_over(&self, clock: u64) -> bool {
         self.waiting.is_empty() && self.at <= clock
     }
 }
 
-/// Kind and class as one word, with a space between: neither has one.
+/// Serializes kind and class as one string, separated by a space, which neither of them contains.
 mod by_text {
     use super::*;
 

@@ -1,4 +1,4 @@
-//! Cancelling a flow: once it is acknowledged, nothing starts that the policy does not spare.
+//! Cancelling a flow. After the acknowledgement, no member starts unless the policy spares it.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::state::PublicState;
 use crate::types::FlowId;
 use crate::view::{Stop, View};
 
-/// Someone wants a flow stopped.
+/// A request to cancel a flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CancelFlowArgs {
     pub flow_id: FlowId,
@@ -52,8 +52,9 @@ impl Command for CancelFlowArgs {
         flow_partition(&self.flow_id, partitions).index
     }
 
-    /// Stops a flow. Members are cancelled in the same step up to its bound, the rest in further steps; a claim starts
-    /// none of them meanwhile. Asked again, the first policy stands, unless all are to be cancelled now.
+    /// Cancels a flow. This step cancels as many members as its bound allows, and further steps cancel the rest;
+    /// meanwhile a claim starts none of them. A repeated call keeps the first policy, unless it requests `cancel_all`
+    /// while members are live.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<FlowCancelled>, Stop> {
         let now = at.now;
         let flow = view.flow(&self.flow_id)?.filter(|flow| flow.is_visible()).ok_or(Code::FlowNotFound)?;
@@ -77,7 +78,7 @@ impl Command for CancelFlowArgs {
             requested_by: self.requested_by.clone(),
         });
         step.record_event(&self.flow_id, FlowEventKind::Cancelled { policy: self.policy })?;
-        // A flow whose members are spared goes on opening its staged members.
+        // With `flow_only`, a running sweep that opens staged members must continue, so no other sweep replaces it.
         if self.policy != CancelPolicy::FlowOnly {
             step.begin_sweep(&self.flow_id, SweepAction::Cancel)?;
         }
@@ -90,7 +91,7 @@ impl Command for CancelFlowArgs {
 }
 
 impl Flow {
-    /// Members that the cancellation has not reached.
+    /// Returns the number of members that the cancellation has not reached.
     fn unvisited(&self) -> u32 {
         let cancelling = self.member_sweep.filter(|member_sweep| member_sweep.action == SweepAction::Cancel);
         cancelling.map_or(0, |member_sweep| self.nodes - member_sweep.seen)

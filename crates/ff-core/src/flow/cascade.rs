@@ -9,12 +9,12 @@ use crate::partition::{PartitionConfig, check_id};
 use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
 
-/// Notifies the dependents of an execution that ended, as far as one step goes.
+/// A request to notify the dependents of an execution that ended, within the bounds of one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CascadeArgs {
     pub execution_id: ExecutionId,
-    /// Only the end that is pending since then is propagated, and nothing when it is pending no longer. When absent,
-    /// any pending end is propagated, and without one every edge is checked.
+    /// The time since which the end is pending. Nothing is done if no end is pending since exactly this time. When
+    /// absent, any pending propagation is continued; if none is pending, every edge is checked.
     pub owed_since: Option<TimestampMs>,
 }
 
@@ -42,7 +42,8 @@ impl Command for CascadeArgs {
         self.execution_id.partition()
     }
 
-    /// Settles the edges of an execution that has ended, as far as one step goes. Finds nothing to do when all is well.
+    /// Settles the edges of an execution that has ended, within the bounds of one step. Writes nothing if one step can
+    /// check all edges and all are settled already.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<CascadeStep>, Stop> {
         let now = at.now;
         let id = self.execution_id;

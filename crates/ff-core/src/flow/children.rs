@@ -1,4 +1,4 @@
-//! Waiting for children: a holder lets go until the members it added have ended as its join asks.
+//! Waiting for children: a holder gives up its lease until the join of the members that it added is decided.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use crate::partition::{PartitionConfig, check_id};
 use crate::types::ExecutionId;
 use crate::view::{Stop, View};
 
-/// A holder lets go until the children it added have ended as its join asks.
+/// A request of a holder to give up its lease until the join of its children is decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitForChildrenArgs {
     pub execution_id: ExecutionId,
@@ -39,8 +39,9 @@ impl Command for WaitForChildrenArgs {
         self.execution_id.partition()
     }
 
-    /// Gives the lease back until the holder's join is decided; keeps it when that has happened already. The attempt stays
-    /// open, and goes on however the join is decided: only the handler can judge the failure of a child.
+    /// Ends the lease until the join of the holder's children is decided. If the join is decided already, the holder
+    /// keeps the lease. The attempt stays open and continues after any decision of the join: only the handler can judge
+    /// the failure of a child.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<WaitedForChildren>, Stop> {
         let now = at.now;
         let execution = found(view, &self.execution_id)?;

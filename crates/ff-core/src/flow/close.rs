@@ -1,4 +1,4 @@
-//! Closing: no more members are to come, so the flow may end with its last.
+//! Closing a flow, so that it ends when its last member ends.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::partition::{PartitionConfig, flow_partition};
 use crate::types::FlowId;
 use crate::view::{Stop, View};
 
-/// No more members are to come: the flow ends with its last.
+/// A request to close a flow, so that it ends when its last member ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CloseFlowArgs {
     pub flow_id: FlowId,
@@ -32,7 +32,8 @@ impl Command for CloseFlowArgs {
         flow_partition(&self.flow_id, partitions).index
     }
 
-    /// Lets a flow end with its last member. One that was never held open, or has been closed, stays as it is.
+    /// Closes a flow, so that it ends when its last member ends. A flow that was never held open, or was closed before,
+    /// does not change.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<ClosedFlow>, Stop> {
         let flow = view.flow(&self.flow_id)?.filter(|flow| flow.is_visible()).ok_or(Code::FlowNotFound)?;
         if !flow.held_open {

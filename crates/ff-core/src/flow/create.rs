@@ -1,4 +1,4 @@
-//! Creating: a flow without members, to be grown.
+//! Creating a flow without members, to be grown later.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,8 @@ use crate::partition::{PartitionConfig, flow_partition};
 use crate::types::{FlowId, TimestampMs};
 use crate::view::{Stop, View};
 
-/// A flow without members yet. It stays open until it is closed, so that it does not end between two that are added.
+/// A request to create a flow without members. The flow stays open until it is closed, so that it does not end between
+/// two additions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CreateFlowArgs {
     pub header: FlowHeader,
@@ -41,7 +42,7 @@ impl Command for CreateFlowArgs {
         flow_partition(&self.header.flow_id, partitions).index
     }
 
-    /// Makes an empty flow that stays open until it is closed, or finds it.
+    /// Creates an empty flow that stays open until it is closed, or returns the existing one.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<SubmittedFlow>, Stop> {
         let now = at.now;
         let header = &self.header;

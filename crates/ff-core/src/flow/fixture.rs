@@ -22,18 +22,19 @@ use crate::payload::Payload;
 use crate::samples::at;
 use crate::types::{ExecutionId, FlowId, Kind, NodeName, TimestampMs};
 
-/// A flow and everything around it.
+/// A flow in a model, with a worker and a clock.
 pub(crate) struct FlowFixture {
     pub(crate) model: Model,
     entropy: SeededEntropy,
     pub(crate) id: FlowId,
     pub(crate) now: TimestampMs,
     fences: BTreeMap<ExecutionId, Fence>,
-    /// Whether the doctor looks after every step: the largest flows would keep it for too long.
+    /// Whether the doctor checks the model after every step. Tests of the largest flows disable the check because it
+    /// takes too long.
     pub(crate) watched: bool,
 }
 
-/// A graph by the names of its edges, as in `a>b a>c`; a lone name is a node without any.
+/// Builds a graph from a text of edges, such as `a>b a>c`. A single name is a node without edges.
 pub(crate) fn graph(text: &str, joins: &[(&str, Join)]) -> SubmitFlowArgs {
     let (mut nodes, mut edges): (Vec<NodeSpec>, Vec<EdgeSpec>) = (vec![], vec![]);
     let mut node = |name: &str| {
@@ -81,7 +82,7 @@ impl FlowFixture {
         Self { model, entropy, id: FlowId::new(), now, fences: BTreeMap::new(), watched: true }
     }
 
-    /// With a flow already submitted.
+    /// Creates a fixture with a submitted flow.
     pub(crate) fn with(args: SubmitFlowArgs) -> Self {
         let mut fixture = Self::empty();
         fixture.submit(args).unwrap();
@@ -89,7 +90,7 @@ impl FlowFixture {
         fixture
     }
 
-    /// With the flow a text describes.
+    /// Creates a fixture with the flow that a text describes.
     pub(crate) fn of(text: &str) -> Self {
         Self::with(graph(text, &[]))
     }
@@ -148,7 +149,7 @@ impl FlowFixture {
         self.execution(name).public_state().as_str()
     }
 
-    /// The states of several members, in order.
+    /// Returns the states of several members, in order.
     pub(crate) fn states(&self, names: &str) -> Vec<&'static str> {
         names.split_whitespace().map(|name| self.state(name)).collect()
     }
@@ -161,7 +162,7 @@ impl FlowFixture {
         self.flow().state().as_str()
     }
 
-    /// A worker takes as many as it is given.
+    /// Claims up to `max` executions and keeps their fences.
     pub(crate) fn claim(&mut self, max: usize) -> Vec<Task> {
         let args = ClaimArgs { max, ..ClaimArgs::new(0, Holder::parse("w", "w-1").unwrap()) };
         let tasks = self.ask(args).unwrap().tasks;
@@ -169,7 +170,7 @@ impl FlowFixture {
         tasks
     }
 
-    /// Takes everything that waits.
+    /// Claims all waiting executions.
     pub(crate) fn start(&mut self) {
         while !self.claim(100).is_empty() {}
     }
@@ -187,13 +188,13 @@ impl FlowFixture {
         self.ask(CompleteArgs { execution_id, fence, result }).unwrap();
     }
 
-    /// Takes one member and has it succeed.
+    /// Claims all waiting executions and completes one member.
     pub(crate) fn run_until(&mut self, name: &str) {
         self.start();
         self.complete(name);
     }
 
-    /// Fails for good.
+    /// Fails a member permanently.
     pub(crate) fn fail(&mut self, name: &str) {
         let failure = Failure { category: Kind::parse("error").unwrap(), message: "no".into(), permanent: true };
         let (execution_id, fence) = (self.member(name), self.fence(name));
@@ -225,7 +226,7 @@ impl FlowFixture {
         pumps
     }
 
-    /// Lets time pass, and fires everything that comes due in it.
+    /// Advances the clock by a minute, and fires all work that is due.
     pub(crate) fn wait_a_minute(&mut self) {
         self.now = self.now + 60_000;
         self.drain();
@@ -250,14 +251,14 @@ impl FlowFixture {
         }
     }
 
-    /// The events of the flow itself, without those of its members.
+    /// Returns the events of the flow, without the state changes of its members.
     pub(crate) fn flow_events(&self) -> Vec<FlowEventKind> {
         let own = |what: &FlowEventKind| !matches!(what, FlowEventKind::Moved { .. });
         self.model.flow_events(&self.id).map(|event| event.what.clone()).filter(own).collect()
     }
 }
 
-/// One partition, so that nothing is elsewhere.
+/// Returns a configuration with one partition, so that all records are on it.
 pub(crate) fn config() -> PartitionConfig {
     PartitionConfig { num_flow_partitions: 1, ..PartitionConfig::default() }
 }

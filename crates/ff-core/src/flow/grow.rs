@@ -1,4 +1,4 @@
-//! Growing: members and edges for a flow that lives, all of them or none.
+//! Growing a live flow by members and edges: all of them, or none.
 
 use std::collections::BTreeSet;
 
@@ -15,23 +15,23 @@ use crate::partition::{PartitionConfig, flow_partition};
 use crate::types::{ExecutionId, FlowId, IdempotencyKey};
 use crate::view::{Stop, View};
 
-/// Members and edges for a flow that lives; all of them, or none.
+/// A request to add members and edges to a live flow: all of them, or none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GrowFlowArgs {
     pub flow_id: FlowId,
-    /// Refused when the graph's revision is another; not checked when absent.
+    /// The call is refused if the graph has another revision. Not checked when absent.
     pub expected_graph_revision: Option<u64>,
     pub nodes: Vec<NodeSpec>,
     pub joins: Vec<JoinSpec>,
     pub edges: Vec<GrownEdge>,
-    /// The member that grows it: only the holder of a running member may give it edges, to wait for its children.
+    /// The running member that makes the call. Only its holder may add edges into it, to wait for its children.
     pub holder: Option<(ExecutionId, Fence)>,
-    /// Under which the change is known again.
+    /// A repeated call with this key returns the first answer.
     pub idempotency_key: Option<IdempotencyKey>,
 }
 
 impl GrowFlowArgs {
-    /// Nothing to be added yet.
+    /// Returns a request without additions.
     pub fn new(flow_id: FlowId) -> Self {
         Self {
             flow_id,
@@ -68,8 +68,8 @@ impl Command for GrowFlowArgs {
         flow_partition(&self.flow_id, partitions).index
     }
 
-    /// Adds members and edges. An edge onto an upstream that has ended is settled at once; one into a member that has
-    /// started is refused, unless its holder asks for it, to wait for its children.
+    /// Adds members and edges. An edge from an upstream that has ended is settled at once. An edge into a member that
+    /// has started is refused, unless the holder of that member adds it, to wait for its children.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<GrownFlow>, Stop> {
         let now = at.now;
         let id = self.flow_id;
@@ -136,7 +136,7 @@ impl Command for GrowFlowArgs {
 }
 
 impl Step<'_> {
-    /// Says how the edges into a member are to join, as long as there are none.
+    /// Sets the join of the edges into a member. Refuses another join if the member has edges already.
     fn set_join(
         &mut self,
         flow: &FlowId,
@@ -157,7 +157,8 @@ impl Step<'_> {
         self.put_group(group)
     }
 
-    /// Decides a join that got edges: its member now waits for its upstreams before it waits for a worker, if it must.
+    /// Judges a join that got new edges. Unless the join is satisfied, a ready or delayed member is blocked by its
+    /// dependencies.
     fn judge_new(&mut self, mut group: Group) -> Result<(), Stop> {
         let id = group.downstream_execution_id;
         let Some(child) = self.execution(&id)?.cloned() else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Flows: graphs of executions that finish themselves.
+//! Flows: graphs of executions. A flow ends by itself when its last member ends.
 
 mod cancel;
 mod cascade;

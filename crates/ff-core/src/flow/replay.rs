@@ -1,5 +1,5 @@
-//! Replaying a member: it waits for its join as the numbers stand now, its dependents learn that it runs again, and those
-//! that have finished may run again after it.
+//! Replaying a member: it waits for its join by the current counts, its dependents are notified that it runs again, and
+//! finished dependents may run again after it.
 
 use super::{CancelPolicy, GroupState, Step, StepOutcome};
 use crate::change::Change;
@@ -8,8 +8,8 @@ use crate::execution::Execution;
 use crate::types::TimestampMs;
 use crate::view::{Stop, View};
 
-/// Settles within its flow that a finished execution starts afresh, as the change says. One that is in no flow waits at
-/// once.
+/// Runs the step of a replay: `change` starts a finished execution again. The change of an execution without a flow is
+/// returned as it is.
 pub(crate) fn replay(
     view: &dyn View,
     execution: &Execution,
@@ -29,7 +29,7 @@ pub(crate) fn replay(
         return Err(Code::FlowAlreadyTerminal.refusal().because(format!("the flow is {}", flow.state())).into());
     }
     if let Some(mut group) = step.group(&execution.id)? {
-        // A life that begins anew has added no children yet.
+        // The replayed execution has not added children yet, so a former round of children does not block it.
         if group.round > 0 {
             group.state = GroupState::Satisfied;
             group.fired_at.get_or_insert(now);

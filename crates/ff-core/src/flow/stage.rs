@@ -1,4 +1,4 @@
-//! Submitting a whole graph: in one part, or in several that stay invisible until the last has come.
+//! Submitting a whole graph, in one part or in several. The flow is invisible until the last part arrives.
 
 use std::collections::BTreeSet;
 
@@ -14,17 +14,17 @@ use crate::payload::Fingerprint;
 use crate::types::NodeName;
 use crate::view::{Stop, View};
 
-/// One part of a submission. Nothing is visible until the last part has come; a flow of one part is there at once.
+/// One part of a submission. The flow becomes visible with the last part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StageFlowArgs {
     pub header: FlowHeader,
-    /// Stands for the whole graph: the same id with another graph is a conflict.
+    /// Fingerprint of the whole graph. A submission with the same id and another graph is a conflict.
     pub fingerprint: Fingerprint,
-    /// Which part this is, from 0.
+    /// Number of this part, from 0.
     pub part: u32,
-    /// How many there are.
+    /// Number of parts.
     pub parts: u32,
-    /// In an order in which every edge, of this part or a later one, goes from an earlier node to a later one.
+    /// Nodes in topological order: every edge, of this part or a later one, goes from an earlier node to a later one.
     pub nodes: Vec<NodeSpec>,
     pub edges: Vec<EdgeSpec>,
 }
@@ -46,9 +46,9 @@ impl StageFlowArgs {
 /// The answer to a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StagedFlow {
-    /// It is kept; the next one is asked for.
+    /// The part is stored; the next one is expected.
     Staged { next_part: u32 },
-    /// It was the last, or the whole flow was there already.
+    /// The part was the last one, or the whole flow existed already.
     Submitted(SubmittedFlow),
 }
 
@@ -64,7 +64,7 @@ impl Command for StageFlowArgs {
         flow_partition(&self.header.flow_id, partitions).index
     }
 
-    /// Takes the next part of a submission; with the last one the flow is there, whole.
+    /// Adds the next part of a submission. The last part makes the whole flow visible.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<StagedFlow>, Stop> {
         let now = at.now;
         let id = self.header.flow_id;
@@ -117,7 +117,8 @@ impl Command for StageFlowArgs {
     }
 }
 
-/// The answer to a part that came before, or why this one cannot come now.
+/// Returns the answer to a repeated part, or nothing if the part is the next one. Refuses a part that is out of order
+/// or belongs to another flow.
 fn known(flow: Option<&Flow>, args: &StageFlowArgs) -> Result<Option<StagedFlow>, Refusal> {
     let Some(flow) = flow else {
         return if args.part == 0 { Ok(None) } else { Err(Code::FlowNotFound.refusal()) };
@@ -128,7 +129,7 @@ fn known(flow: Option<&Flow>, args: &StageFlowArgs) -> Result<Option<StagedFlow>
     }
     match flow.staging {
         None => Ok(Some(StagedFlow::Submitted(SubmittedFlow::of(flow, true)))),
-        // It is being forgotten, and can be submitted again once it is.
+        // The abandoned submission is being deleted. It can be repeated afterwards.
         Some(_) if flow.member_sweep.is_some() => Err(Code::FlowNotFound.refusal()),
         Some(staging) if args.part < staging.parts => Ok(Some(StagedFlow::Staged { next_part: staging.parts })),
         Some(staging) if args.part > staging.parts => {
@@ -139,7 +140,8 @@ fn known(flow: Option<&Flow>, args: &StageFlowArgs) -> Result<Option<StagedFlow>
 }
 
 impl Step<'_> {
-    /// Refuses a join that is left with fewer upstreams than it needs. Before the last part more may come.
+    /// Counts the joins with fewer upstreams than they need. Refuses the last part if there are any; before the last
+    /// part, more upstreams may come.
     fn count_short(&mut self, args: &StageFlowArgs) -> Result<(), Stop> {
         let mut short = self.flow(&args.header.flow_id)?.staging.map_or(0, |staging| staging.short);
         for group in self.groups() {

@@ -1,4 +1,4 @@
-//! Labels by which people find a flow.
+//! Tags of a flow, by which callers find it.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use crate::partition::{PartitionConfig, flow_partition};
 use crate::types::FlowId;
 use crate::view::{Stop, View};
 
-/// Labels to be put on a flow, beside those it has.
+/// A request to add tags to a flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetFlowTagsArgs {
     pub flow_id: FlowId,
@@ -33,7 +33,7 @@ impl Command for SetFlowTagsArgs {
         flow_partition(&self.flow_id, partitions).index
     }
 
-    /// Puts labels on a flow, beside those it has; one of the same key is replaced. Also when the flow has ended.
+    /// Adds tags to a flow; a tag with the same key is replaced. A flow that has ended can be tagged as well.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<TaggedFlow>, Stop> {
         let flow = view.flow(&self.flow_id)?.filter(|flow| flow.is_visible()).ok_or(Code::FlowNotFound)?;
         let mut tags = flow.tags.clone();

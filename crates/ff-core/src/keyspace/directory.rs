@@ -1,78 +1,82 @@
-//! Keys without a tag: configuration, connected workers, and which partitions to look at. They lie in slots of their
-//! own, out of reach of an execution's functions, so they are written first and may say too much, never too little.
+//! Keys without a hash tag: configuration, connected workers, and directories of partitions. They are in other slots
+//! than executions, so no function can change both at once. A directory is therefore written before the records that it
+//! points to: it may name a partition without records, but never omits one that has some.
 
 use crate::types::{KeyId, LaneId, WorkerInstanceId};
 
-/// The one channel on which partitions say that something became ready or due. A hint may be lost; the sweep finds the
-/// work it was about.
+/// The pub/sub channel of hints: a partition announces on it that work became ready or due. A lost hint only delays the
+/// work until the next sweep finds it.
 pub const HINTS_CHANNEL: &str = "ff:hints";
 
-/// How many partitions each family has: written at the first boot, compared at every later one.
+/// Returns the key of the number of partitions of each family. It is written at the first boot and compared at every
+/// later one.
 pub fn global_config_partitions() -> String {
     "ff:config:partitions".into()
 }
 
-/// The lanes that are known.
+/// Returns the key of the set of known lanes.
 pub fn lanes_index_key() -> String {
     "ff:idx:lanes".into()
 }
 
-/// How a lane is configured. Each partition has a copy for its functions: [`super::IndexKeys::lane_config`].
+/// Returns the key of a lane's configuration. It is reserved and not written: each partition has a copy,
+/// [`super::IndexKeys::lane_config`].
 pub fn lane_config_key(lane_id: &LaneId) -> String {
     format!("ff:lane:{lane_id}:config")
 }
 
-/// How much of a lane is in which state, kept for display.
+/// Returns the key of a lane's counts by state. It is reserved and not written: lanes are counted on request.
 pub fn lane_counts_key(lane_id: &LaneId) -> String {
     format!("ff:lane:{lane_id}:counts")
 }
 
-/// The worker instances that are connected.
+/// Returns the key of the set of connected worker instances.
 pub fn workers_index_key() -> String {
     "ff:idx:workers".into()
 }
 
-/// One worker instance.
+/// Returns the key of the record of a worker instance.
 pub fn worker_key(wid: &WorkerInstanceId) -> String {
     format!("ff:worker:{wid}")
 }
 
-/// The reported capabilities of one worker instance.
+/// Returns the key of the reported capabilities of a worker instance.
 pub fn worker_caps_key(wid: &WorkerInstanceId) -> String {
     format!("ff:worker:{wid}:caps")
 }
 
-/// The worker instances that offer a capability.
+/// Returns the key of the set of worker instances with a capability.
 pub fn workers_capability_key(key: &str, value: &str) -> String {
     format!("ff:idx:workers:cap:{key}:{value}")
 }
 
-/// The API keys there ever were.
+/// Returns the key of the set of all API keys ever created.
 pub fn api_keys_index_key() -> String {
     "ff:idx:keys".into()
 }
 
-/// The namespaces that have, or had, a quota policy.
+/// Returns the key of the set of namespaces that have, or had, a quota policy.
 pub fn quota_namespaces_key() -> String {
     "ff:idx:quota_namespaces".into()
 }
 
-/// The partitions that have, or had, a schedule.
+/// Returns the key of the set of partitions that have, or had, a schedule.
 pub fn schedule_partitions_key() -> String {
     "ff:idx:schedule_partitions".into()
 }
 
-/// One API key.
+/// Returns the key of the record of an API key.
 pub fn api_key_key(id: &KeyId) -> String {
     format!("ff:key:{id}")
 }
 
-/// The partitions on which a namespace has executions.
+/// Returns the key of the set of partitions on which a namespace has executions.
 pub fn namespace_executions_key(namespace: &str) -> String {
     format!("ff:ns:{namespace}:executions")
 }
 
-/// The partitions on which some execution has a label. The executions themselves are in [`super::IndexKeys::tag`].
+/// Returns the key of the set of partitions with executions that have a tag. The executions themselves are in
+/// [`super::IndexKeys::tag`].
 pub fn tag_index_key(namespace: &str, key: &str, value: &str) -> String {
     format!("ff:tag:{namespace}:{key}:{value}")
 }

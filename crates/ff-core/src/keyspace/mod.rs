@@ -1,8 +1,9 @@
 //! The keyspace: every key FlowFabric keeps in Valkey, built in one place.
 //!
-//! A key is written out whole beside the name of its builder, so a key seen in a store is found here by a search.
-//! Keys with a partition's tag hold the truth and change together with the other keys of that tag; keys without one are
-//! directories, which may say too much but never too little.
+//! Each key is written out in full next to the name of its builder, so that a key seen in a store can be found here by a
+//! search. Keys with a partition's hash tag hold records and their indexes, and change together with the other keys of
+//! that tag. Keys without a hash tag are configuration and directories. A directory may name a partition without records,
+//! but never omits one that has some.
 //!
 //! ```
 //! use ff_core::keys::{ExecKeyContext, IndexKeys};
@@ -41,7 +42,8 @@ pub use flow::{FlowIndexKeys, FlowKeyContext};
 pub use index::IndexKeys;
 pub use quota::{QuotaKeyContext, quota_attach_key, quota_policies_index};
 
-/// One builder per row: its name, its arguments, and the key it makes of them and of its owner's own parts.
+/// Defines one builder per row: its name, its arguments, and its key, which is built from the arguments and the owner's
+/// own parts.
 macro_rules! keys {
     ($owner:ident $parts:tt
         $($(#[$doc:meta])* $builder:ident($($argument:ident: $type:ty),*) => $key:literal;)*

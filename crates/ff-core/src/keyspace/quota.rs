@@ -4,7 +4,7 @@ use super::keys;
 use crate::partition::Partition;
 use crate::types::{ExecutionId, QuotaPolicyId};
 
-/// Builds the keys of one quota policy.
+/// A builder of the keys of one quota policy.
 #[derive(Clone, Debug)]
 pub struct QuotaKeyContext {
     tag: String,
@@ -12,12 +12,12 @@ pub struct QuotaKeyContext {
 }
 
 impl QuotaKeyContext {
-    /// The keys of the policy `qid`, which lives on `partition`.
+    /// Returns the builder for the policy `qid`, which is on `partition`.
     pub fn new(partition: &Partition, qid: &QuotaPolicyId) -> Self {
         Self { tag: partition.hash_tag(), qid: qid.to_string() }
     }
 
-    /// The tag all these keys share, with its braces.
+    /// Returns the hash tag that all these keys share, with its braces.
     pub fn hash_tag(&self) -> &str {
         &self.tag
     }
@@ -28,24 +28,24 @@ keys! { QuotaKeyContext { tag, qid }
     definition() => "ff:quota:{tag}:{qid}";
     /// The admissions within the sliding window of one dimension, by time.
     window(dimension: &str) => "ff:quota:{tag}:{qid}:window:{dimension}";
-    /// How many slots are held.
+    /// The number of held slots.
     concurrency() => "ff:quota:{tag}:{qid}:concurrency";
-    /// That one execution was admitted.
+    /// The slot of one execution, or its place in the queue for one.
     admitted(eid: &ExecutionId) => "ff:quota:{tag}:{qid}:admitted:{eid}";
-    /// Every execution admitted, so that they can be walked.
+    /// Every execution that has a slot, for iteration.
     admitted_set() => "ff:quota:{tag}:{qid}:admitted_set";
-    /// Its usage, by value of its key.
+    /// The usage, by value of the policy's key.
     usage() => "ff:quota:{tag}:{qid}:use";
-    /// The executions that wait for a slot, by their place.
+    /// The executions that wait for a slot, by their place in the queue.
     waiters(dimension: &str) => "ff:quota:{tag}:{qid}:waiters:{dimension}";
 }
 
-/// The policies that live on a partition.
+/// Returns the key of the policies of a partition.
 pub fn quota_policies_index(tag: &str) -> String {
     format!("ff:idx:{tag}:quota_policies")
 }
 
-/// The policies attached to a scope.
+/// Returns the key of the policies attached to a scope. It is reserved and not written.
 pub fn quota_attach_key(tag: &str, scope_type: &str, scope_id: &str) -> String {
     format!("ff:quota_attach:{tag}:{scope_type}:{scope_id}")
 }

@@ -1,4 +1,4 @@
-//! Whether a lane takes new work, and the settings that new work takes over from it.
+//! Admission of new work to a lane, and the lane's settings that the work takes over.
 
 use super::{Lane, LaneState};
 use crate::engine_error::{Code, Refusal};
@@ -10,7 +10,7 @@ use crate::view::{Stop, View};
 pub(crate) struct LaneTerms<'v>(Option<&'v Lane>);
 
 impl<'v> LaneTerms<'v> {
-    /// As a partition knows the lane.
+    /// Returns the terms of a lane, as stored on a partition.
     pub(crate) fn of(
         view: &'v dyn View,
         partition: u16,
@@ -19,19 +19,19 @@ impl<'v> LaneTerms<'v> {
         Ok(Self(view.lane(partition, &lane.within(namespace))?))
     }
 
-    /// The work, kept after its end for as long as its lane says, and with the key the lane queues it by.
+    /// Adds the lane's retention and the key by which the lane queues the work.
     pub(crate) fn apply(&self, mut work: Execution) -> Execution {
         let Some(lane) = self.0 else { return work };
         work.lane_retention_ms = lane.settings.retention_ms;
         let key = lane.settings.fair_by.as_ref().and_then(|fair_by| fair_by.key_of(&work));
-        // A kind, a namespace and the value of a label are all texts a key may be.
+        // Any kind, namespace or tag value is a valid key.
         work.fair_key = key.and_then(|key| FairKey::parse(&key).ok()).unwrap_or_default();
         work
     }
 }
 
-/// Refuses new work for a lane that is draining; otherwise returns the settings it takes over. `field` is the caller's
-/// name of the lane.
+/// Refuses new work for a draining lane; otherwise returns the settings that the work takes over. `field` is the
+/// caller's name of the lane.
 pub(crate) fn admit<'v>(
     view: &'v dyn View,
     partition: u16,

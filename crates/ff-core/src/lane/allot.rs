@@ -1,9 +1,10 @@
-//! Allotting: before a partition hands out work of a lane with a limit, the lane's home gives it leave.
+//! Allotting: before a partition hands out work of a lane with a limit, the home partition of the lane grants it a
+//! number of executions.
 //!
-//! Reserve first, settle after. Home adds its grants to the partition's share, so that all shares together never pass
-//! the limit. The grant is used in the same step as the claim it is for, once. A partition's held count never rises
-//! otherwise, so a count of it, however old, is never too low; home takes it over when it was made after the last grant. A
-//! grant that was lost, a lease that ended, a worker that died: the next count finds out, and nothing leaks.
+//! Grants reserve first and are settled later. The home adds each grant to the partition's share, so that all shares
+//! together never exceed the limit. A grant is used once, in the same step as its claim. A partition's held count rises
+//! only through grants, so a count made after the last grant is never too low, however old it is, and the home adopts
+//! it. The next count also corrects a lost grant, an ended lease and a dead worker, so no capacity leaks.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,28 +17,28 @@ use crate::partition::{PartitionConfig, check_partition, lane_partition};
 use crate::types::{LaneId, Namespace, TimestampMs};
 use crate::view::{Stop, View};
 
-/// A partition wants to hand out work of a lane with a limit.
+/// A request of a partition for a grant, to hand out work of a lane with a limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AllotArgs {
     pub partition: u16,
     pub namespace: Namespace,
     pub lane: LaneId,
-    /// Maximum number of results.
+    /// Number of executions that the partition wants to hand out.
     pub want: u32,
 }
 
 /// The answer of the lane's home partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allotment {
-    /// Absent when there is nothing to give.
+    /// Absent if nothing is granted.
     pub grant: Option<Grant>,
-    /// The revision of the settings it was made under.
+    /// Revision of the settings on which the answer is based.
     pub revision: u64,
-    /// Partitions to count before asking again, each with its last grant.
+    /// Partitions to recount before the next request, each with the number of its last grant.
     pub uncounted: Vec<(u16, u64)>,
 }
 
-/// Leave to hand out so many, once.
+/// A permission to hand out `n` executions, once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grant {
     pub n: u32,
@@ -46,7 +47,7 @@ pub struct Grant {
 }
 
 impl AllotArgs {
-    /// The allotment a claim asks for after a partition said that its lane has a limit.
+    /// Returns the request for a claim whose partition answered that the lane has a limit.
     pub fn of(claim: &ClaimArgs) -> Self {
         Self {
             partition: claim.partition,
@@ -68,8 +69,9 @@ impl Command for AllotArgs {
         lane_partition(&self.lane.within(&self.namespace), partitions)
     }
 
-    /// Grants a partition as many as are wanted and free. When that is none, names the partitions that were not counted
-    /// for longest: their leases may have ended.
+    /// Grants a partition as many executions as it wants and the limit leaves free. If none is free, names the
+    /// partitions with the oldest counts, because their leases may have ended. If partitions were never counted, names
+    /// those and grants nothing.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Allotment>, Stop> {
         let key = self.lane.within(&self.namespace);
         let home = self.partition(&at.partitions);
@@ -95,7 +97,8 @@ impl Command for AllotArgs {
     }
 }
 
-/// The partitions that hold something, with their last grants. One that was counted only just now is left alone.
+/// Returns the partitions that hold executions and have the oldest counts, each with the number of its last grant. A
+/// partition that was counted within [`limits::RECOUNT_MS`] is left out.
 fn longest_uncounted(lane: &Lane, now: TimestampMs) -> Vec<(u16, u64)> {
     let stale = |share: &Share| share.held > 0 && now.since(share.counted_at) >= limits::RECOUNT_MS;
     let mut stale: Vec<_> = lane.shares.iter().filter(|(_, share)| stale(share)).collect();

@@ -1,4 +1,4 @@
-//! Configuring: someone says how a lane is to be. It is decided at the lane's home and copied from there.
+//! Configuring a lane: its home partition decides, and the other partitions receive a copy.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::quota::Per;
 use crate::types::{FairKey, LaneId, Namespace};
 use crate::view::{Stop, View};
 
-/// Configures a lane. Settings that are not named stay as they are.
+/// A request to change the settings of a lane. Settings that are not named do not change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigureLaneArgs {
     pub namespace: Namespace,
@@ -22,7 +22,7 @@ pub struct ConfigureLaneArgs {
     pub ageing_ms: Setting<u64>,
     pub retention_ms: Setting<u64>,
     pub fair_by: Setting<Per>,
-    /// The weights of keys. `Default` is as if it had never been said.
+    /// The weights of keys. `Default` removes a weight.
     pub weights: BTreeMap<FairKey, Setting<u32>>,
 }
 
@@ -37,7 +37,7 @@ pub enum Setting<T> {
 }
 
 impl ConfigureLaneArgs {
-    /// Names nothing yet.
+    /// Returns a request that changes no setting.
     pub fn new(namespace: Namespace, lane: LaneId) -> Self {
         Self {
             namespace,
@@ -51,7 +51,7 @@ impl ConfigureLaneArgs {
         }
     }
 
-    /// Says only how the lane stands: paused, draining, or active again.
+    /// Returns a request that changes only the state of a lane: paused, draining, or active again.
     pub fn state(namespace: Namespace, lane: LaneId, state: LaneState) -> Self {
         Self { state: Some(state), ..Self::new(namespace, lane) }
     }
@@ -101,10 +101,10 @@ impl Command for ConfigureLaneArgs {
         lane_partition(&self.lane.within(&self.namespace), partitions)
     }
 
-    /// Changes the named settings and leaves the rest. The same again changes nothing, so that a change whose copies
-    /// did not all arrive is simply asked for again.
+    /// Changes the named settings and leaves the rest. A repeated request changes nothing, so that a change whose
+    /// copies did not all arrive can simply be repeated.
     ///
-    /// With another limit, the counts of partitions are unknown until every partition was counted.
+    /// After a change of the limit, the held counts are unknown until every partition is counted again.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Lane>, Stop> {
         let now = at.now;
         let key = self.lane.within(&self.namespace);
@@ -131,7 +131,8 @@ impl Command for ConfigureLaneArgs {
 }
 
 impl ConfigureLaneArgs {
-    /// Changes the key its work is queued by, and the weights of keys. Weights of another kind of key are dropped.
+    /// Changes the key by which the lane queues its work, and the weights of keys. A change to another key drops all
+    /// weights.
     fn weigh(&self, settings: &mut LaneSettings) -> Result<(), Refusal> {
         let before = settings.fair_by.clone();
         match &self.fair_by {

@@ -1,4 +1,4 @@
-//! Copying: a partition learns how a lane is configured.
+//! Copying the configuration of a lane to a partition.
 
 use super::Lane;
 use super::recount::LaneCount;
@@ -7,7 +7,7 @@ use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, check_partition};
 use crate::view::{Stop, View};
 
-/// Copies the configuration of a lane to a partition.
+/// A request to copy the configuration of a lane to a partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopyLaneArgs {
     pub partition: u16,
@@ -25,8 +25,8 @@ impl Command for CopyLaneArgs {
         self.partition
     }
 
-    /// Takes over a newer version of the lane, and says how many of the lane are held here. Requirement classes are
-    /// added in any case.
+    /// Adopts a newer version of the lane, and returns how many of its executions the partition holds. Requirement
+    /// classes are added in any case.
     fn decide(&self, view: &dyn View, _: &Conditions) -> Result<Decision<LaneCount>, Stop> {
         let key = self.lane.key();
         let known = view.lane(self.partition, &key)?;

@@ -1,4 +1,4 @@
-//! A small world for the tests of lanes: four partitions, one lane, and a clock the test owns. The doctor looks at every
+//! A fixture for the tests of lanes: four partitions, one lane, and a clock that the test owns. The doctor checks every
 //! partition after every step.
 
 use uuid::Uuid;
@@ -25,7 +25,7 @@ use crate::types::{ExecutionId, Kind, LaneId, Namespace, Priority, TimestampMs};
 pub(crate) const PARTITIONS: PartitionConfig =
     PartitionConfig { num_flow_partitions: 4, num_budget_partitions: 1, num_quota_partitions: 1 };
 
-/// A lane and its work.
+/// A lane in a model, with a clock.
 pub(crate) struct LaneFixture {
     pub(crate) model: Model,
     entropy: SeededEntropy,
@@ -51,7 +51,7 @@ impl LaneFixture {
         Ok(A::decided(reply).unwrap())
     }
 
-    /// Work for a partition.
+    /// Returns new work whose execution is on `partition`.
     pub(crate) fn work(&mut self, partition: u16) -> SubmitArgs {
         loop {
             self.uuids += 1;
@@ -68,7 +68,7 @@ impl LaneFixture {
         Ok(self.ask(work)?.execution_id)
     }
 
-    /// Configures the lane everywhere.
+    /// Configures the lane at its home and on every partition.
     pub(crate) fn configure(&mut self, args: ConfigureLaneArgs) -> Lane {
         let lane = self.ask(args).unwrap();
         let copies = (0..4).map(|partition| CopyLaneArgs { partition, lane: lane.clone() });
@@ -114,7 +114,7 @@ impl LaneFixture {
     }
 }
 
-/// Names the lane and no setting.
+/// Returns a request for the lane that changes no setting.
 pub(crate) fn lane() -> ConfigureLaneArgs {
     ConfigureLaneArgs::new(Namespace::default_name(), LaneId::default_name())
 }

@@ -1,4 +1,4 @@
-//! Lanes: named queues of a tenant, and how work leaves them.
+//! Lanes: named queues of a namespace, and the rules by which work enters and leaves them.
 
 mod admit;
 mod allot;

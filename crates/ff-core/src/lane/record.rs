@@ -1,4 +1,4 @@
-//! The record of a lane. A lane that was never configured has none and no limits.
+//! The record of a lane. A lane that was never configured has no record and no limits.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,29 +9,31 @@ use crate::quota::Per;
 use crate::state::words;
 use crate::types::{Capability, FairKey, LaneId, Namespace, RequirementClass, TimestampMs};
 
-/// How a lane is configured, as one partition knows it.
+/// The configuration of a lane, as stored on one partition.
 ///
-/// Each partition has a copy, so that a claim or a submission finds it where it writes. One partition is the lane's home:
-/// it is asked first, and it alone says how many more of a lane with a limit may be held, wherever they are.
+/// Each partition has a copy, so that a claim or a submission finds it on the partition to which it writes. One
+/// partition is the lane's home: it decides changes first, and it alone decides how many more executions of a lane with
+/// a limit may be held on all partitions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lane {
     pub namespace: Namespace,
     pub lane: LaneId,
     pub settings: LaneSettings,
-    /// Rises with every change of the settings: of two copies the one with the higher is right.
+    /// Rises with every change of the settings. Of two copies, the one with the higher revision is current.
     pub revision: u64,
     pub changed_at: TimestampMs,
-    /// The last grant that was used or refused on this partition: no grant counts twice.
+    /// The last grant that was used on this partition or made void by a recount. No grant counts twice.
     #[serde(default)]
     pub grants: u64,
-    /// The requirement classes of its work. They are only ever added, first at home, so that of two copies the union is right.
+    /// The requirement classes of its work. Classes are only added, first at the home, so the union of two copies is
+    /// always right.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub classes: BTreeSet<RequirementClass>,
-    /// Whether its work has keys: whether it has ever been fair. Work keeps the key it was submitted with, so that claims look for
-    /// turns from then on.
+    /// Whether the lane has ever been fair, so that its work may have keys. Work keeps the key with which it was
+    /// submitted, so claims look for turns from then on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keyed: bool,
-    /// Only at home, and only with a limit: the upper bound of each partition's held count.
+    /// Upper bound of each partition's held count. Present only at the home, and only with a limit.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub shares: BTreeMap<u16, Share>,
 }
@@ -59,24 +61,24 @@ pub struct LaneSettings {
 }
 
 impl LaneSettings {
-    /// The weight of a key.
+    /// Returns the weight of a key.
     pub fn weight_of(&self, key: &FairKey) -> u32 {
         self.weights.get(key).copied().unwrap_or(1)
     }
 
-    /// How far a claim puts off the next turn of a key.
+    /// Returns the virtual time by which a claim delays the next turn of a key.
     pub(crate) fn step_of(&self, key: &FairKey) -> u64 {
         step_of(self.weight_of(key))
     }
 }
 
-/// The upper bound of how many executions of a lane with a limit a partition holds.
+/// An upper bound of the number of executions that a partition holds in a lane with a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Share {
     pub held: u32,
-    /// The last grant it was given.
+    /// Number of the last grant to the partition.
     pub seq: u64,
-    /// When it was last counted.
+    /// Time of the last count.
     pub counted_at: TimestampMs,
 }
 
@@ -95,23 +97,23 @@ words! {
 }
 
 impl Lane {
-    /// A lane with the defaults.
+    /// Returns a lane with default settings.
     pub(super) fn plain(namespace: Namespace, lane: LaneId, now: TimestampMs) -> Self {
         let (settings, classes, shares) = (LaneSettings::default(), BTreeSet::new(), BTreeMap::new());
         Self { namespace, lane, settings, revision: 0, changed_at: now, grants: 0, classes, keyed: false, shares }
     }
 
-    /// As indexes and keys name it.
+    /// Returns the name of the lane in indexes and keys.
     pub fn key(&self) -> LaneId {
         self.lane.within(&self.namespace)
     }
 
-    /// The classes a worker with these capabilities can run, beside work that requires nothing.
+    /// Returns the classes that a worker with these capabilities can run, in addition to work without requirements.
     pub fn classes_for(&self, capabilities: &BTreeSet<Capability>) -> impl Iterator<Item = &RequirementClass> {
         self.classes.iter().filter(|class| !capabilities.is_empty() && class.is_met_by(capabilities))
     }
 
-    /// Whether it hands out work.
+    /// Returns whether the lane hands out work.
     pub fn hands_out(&self) -> bool {
         self.settings.state != LaneState::Paused
     }

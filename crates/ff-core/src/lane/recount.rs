@@ -1,4 +1,4 @@
-//! Counting again: the true number of held executions of a lane with a limit on a partition.
+//! Recounting the executions that a partition holds in a lane with a limit.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,24 +9,24 @@ use crate::partition::{PartitionConfig, check_partition};
 use crate::types::{LaneId, Namespace};
 use crate::view::{Stop, View};
 
-/// A partition is to count its held executions of a lane.
+/// A request to a partition to count its held executions of a lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecountLaneArgs {
     pub partition: u16,
     pub namespace: Namespace,
     pub lane: LaneId,
-    /// The last grant it was given: if it was not used by now, it is not going to be.
+    /// Number of the last grant to the partition. If the grant is unused at the time of the count, it becomes void.
     pub seq: u64,
 }
 
-/// How many of a lane are held on a partition.
+/// The number of executions of a lane that a partition holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaneCount {
     pub partition: u16,
     pub held: u32,
-    /// The last grant that counts no more.
+    /// The last grant that is used or void.
     pub seq: u64,
-    /// The revision of the settings it was counted under.
+    /// Revision of the settings at the time of the count.
     pub revision: u64,
 }
 
@@ -41,8 +41,8 @@ impl Command for RecountLaneArgs {
         self.partition
     }
 
-    /// Counts the held executions. A grant up to the named one that was not used by now is void, so that the count
-    /// cannot rise because of it.
+    /// Counts the held executions. Unused grants up to the given one become void, so that they cannot raise the count
+    /// afterwards.
     fn decide(&self, view: &dyn View, _: &Conditions) -> Result<Decision<LaneCount>, Stop> {
         let key = self.lane.within(&self.namespace);
         let held = view.active(self.partition, &key)?;

@@ -1,5 +1,6 @@
-//! Registering requirement classes: a lane has a queue for each, so that a claim looks only at work its worker can run. They are
-//! decided at the lane's home, which keeps their number within bounds, and copied from there to the partitions that have such work.
+//! Registering requirement classes. A lane has a queue for each class, so that a claim looks only at work that its
+//! worker can run. The lane's home decides on new classes and limits their number. They are copied from there to the
+//! partitions that have such work.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +12,7 @@ use crate::partition::{PartitionConfig, lane_partition};
 use crate::types::{LaneId, Namespace, RequirementClass};
 use crate::view::{Stop, View};
 
-/// Adds requirement classes to a lane, at its home. Those it has stay.
+/// A request to add requirement classes to a lane, at its home. Existing classes stay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegisterClassesArgs {
     pub namespace: Namespace,
@@ -41,7 +42,7 @@ impl Command for RegisterClassesArgs {
     }
 }
 
-/// The refusal of one requirement class too many.
+/// Returns the refusal of a requirement class over the limit.
 fn too_many(lane: &LaneId, sent: usize) -> Refusal {
     let field = "policy.routing_requirements.required_capabilities";
     let (limit, refusal) =
@@ -54,8 +55,8 @@ fn too_many(lane: &LaneId, sent: usize) -> Refusal {
 /// The field that a refusal of an unknown class names.
 const UNKNOWN_CLASS: &str = "requirement_class";
 
-/// Refuses new work of a class that its partition does not know of its lane. The class is registered then, and the work submitted
-/// once more.
+/// Refuses new work of a class that the partition does not know for its lane. The class is then registered, and the
+/// work is submitted again.
 pub(crate) fn check_class(
     view: &dyn View,
     partition: u16,
@@ -74,7 +75,7 @@ pub(crate) fn check_class(
     }
 }
 
-/// Whether new work was refused only because its class is not registered yet.
+/// Returns whether new work was refused only because its class is not registered yet.
 pub fn is_unknown_class(refusal: &Refusal) -> bool {
     refusal.code == Code::NotRunnable && refusal.field.as_deref() == Some(UNKNOWN_CLASS)
 }

@@ -1,4 +1,4 @@
-//! The requirements of an execution of its worker.
+//! The requirements that an execution has of its worker.
 
 use std::collections::BTreeSet;
 

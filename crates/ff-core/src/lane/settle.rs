@@ -1,4 +1,4 @@
-//! Settling: a lane's home learns the true held counts of partitions.
+//! Settling: the home of a lane adopts the held counts of partitions.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::partition::{PartitionConfig, lane_partition};
 use crate::types::{LaneId, Namespace};
 use crate::view::{Stop, View};
 
-/// Reports a partition's count to the lane's home partition.
+/// A report of the counts of partitions to the lane's home partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettleLaneArgs {
     pub namespace: Namespace,
@@ -18,7 +18,7 @@ pub struct SettleLaneArgs {
     pub counts: Vec<LaneCount>,
 }
 
-/// How many of the counts said something new.
+/// The number of counts that were adopted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaneSettled {
     pub taken: u32,
@@ -39,8 +39,8 @@ impl Command for SettleLaneArgs {
         lane_partition(&self.lane.within(&self.namespace), partitions)
     }
 
-    /// Takes over the counts that were made after the last grant to their partition and under the settings as they are.
-    /// Other counts are ignored.
+    /// Adopts the counts that were made after the last grant to their partition and under the current settings. Other
+    /// counts are ignored.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<LaneSettled>, Stop> {
         let key = self.lane.within(&self.namespace);
         let home = self.partition(&at.partitions);

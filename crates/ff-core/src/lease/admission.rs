@@ -1,4 +1,4 @@
-//! The questions of a claim to quotas, and the answers.
+//! The admission of claimed executions by quota policies.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,34 +6,34 @@ use crate::execution::Execution;
 use crate::quota::{QuotaSet, QuotaSlot};
 use crate::types::{ExecutionId, LaneId, LeaseEpoch, Namespace};
 
-/// An execution that is taken once its quota policies have admitted it.
+/// An execution that can be claimed once its quota policies have admitted it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdmissionRequest {
     pub execution_id: ExecutionId,
-    /// Of the lease that is to come.
+    /// Epoch of the lease that the claim creates.
     pub epoch: LeaseEpoch,
-    /// Its slot of each policy.
+    /// The slots that it needs, one for each policy.
     pub slots: Vec<QuotaSlot>,
 }
 
-/// How quota policies bear on a claim.
+/// The state of admission in a claim.
 #[derive(Clone, Copy)]
 pub(super) enum Admission<'a> {
-    /// No policy was asked yet: an execution that one applies to is listed and not taken.
+    /// No policy was asked yet. Executions to which a policy applies are listed and not taken.
     Unasked(Option<&'a QuotaSet>),
-    /// Exactly these are taken.
+    /// Only these executions are taken.
     Given(Option<&'a QuotaSet>, &'a [AdmissionRequest]),
 }
 
 /// The result for one execution.
 pub(super) enum Admittance {
-    /// It is taken, with these slots.
+    /// The execution is taken, with these slots.
     Taken(Vec<QuotaSlot>),
     Listed(AdmissionRequest),
 }
 
 impl<'a> Admission<'a> {
-    /// The executions to be taken, where they are chosen.
+    /// Returns the admitted executions, if the claim takes only those.
     pub(super) fn chosen(&self) -> Option<Vec<ExecutionId>> {
         match self {
             Self::Unasked(_) => None,
@@ -41,7 +41,8 @@ impl<'a> Admission<'a> {
         }
     }
 
-    /// The result for an execution in a claim of this lane; none when it changed since it was admitted.
+    /// Returns the result for an execution in a claim of this lane, or nothing if the execution changed since it was
+    /// admitted.
     pub(super) fn of(&self, lane: (&Namespace, &LaneId), execution: &Execution) -> Option<Admittance> {
         let needed = |set: &Option<&'a QuotaSet>| set.map_or_else(Vec::new, |set| set.slots_for(execution));
         let epoch = execution.epoch().next();

@@ -1,4 +1,4 @@
-//! Assigning: an operator hands an execution to one worker instance, for a while.
+//! Assigning: an operator reserves an execution for one worker instance, for a limited time.
 
 use serde::{Deserialize, Serialize};
 
@@ -29,14 +29,14 @@ pub struct ClaimGrant {
 }
 
 impl ClaimGrant {
-    /// Whether a holder may claim under it now.
+    /// Returns whether a holder may claim under this grant now.
     pub(super) fn is_for(&self, holder: &Holder, now: TimestampMs) -> bool {
         self.worker_instance_id == holder.worker_instance_id && now < self.expires_at
     }
 }
 
 impl Execution {
-    /// The class of the queue that claims take it from, while they may.
+    /// Returns the class of the queue in which claims find the execution, or nothing if it cannot be claimed.
     pub fn queue_class(&self) -> Option<RequirementClass> {
         match self.phase {
             Phase::Waiting => Some(self.class()),
@@ -44,12 +44,12 @@ impl Execution {
         }
     }
 
-    /// The key of that queue. Work that is assigned to a worker instance waits under none.
+    /// Returns the fairness key of that queue. It is empty for work that is assigned to a worker instance.
     pub fn queue_key(&self) -> FairKey {
         if self.phase == Phase::Waiting { self.fair_key.clone() } else { FairKey::default() }
     }
 
-    /// The grant of the worker instance it is assigned to.
+    /// Returns the grant of an assigned execution.
     pub fn grant(&self) -> Option<&ClaimGrant> {
         match (&self.phase, self.blocked_by.as_deref()) {
             (Phase::Blocked { on: Blocker::Assignment, .. }, Some(BlockDetail::Assignment(grant))) => Some(grant),
@@ -71,7 +71,7 @@ pub struct GrantInfo {
 }
 
 impl GrantInfo {
-    /// The grant of an execution that is assigned.
+    /// Returns the grant of an assigned execution, or nothing for any other.
     pub fn of(info: &ExecutionInfo) -> Option<Self> {
         let Some(BlockDetail::Assignment(grant)) = info.blocking_detail.as_deref() else { return None };
         Some(Self {
@@ -84,12 +84,12 @@ impl GrantInfo {
     }
 }
 
-/// An operator hands an execution to a worker instance.
+/// A request to assign an execution to a worker instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AssignArgs {
     pub execution_id: ExecutionId,
     pub worker_instance_id: WorkerInstanceId,
-    /// How long the instance has to claim it.
+    /// Time within which the instance can claim the execution.
     pub ttl_ms: u64,
     pub reason: Option<String>,
     pub requested_by: Option<String>,
@@ -133,8 +133,9 @@ impl Command for AssignArgs {
     }
 }
 
-/// Hands over an execution that is ready but for admission, or whose lease has expired. Its requirements and its
-/// blocker do not matter; an operator's hold does, and the one before it of its singleton key.
+/// Assigns an execution that is ready apart from admission, or whose lease has expired. Its requirements and its
+/// blocker do not matter. An execution is refused if an operator holds it, or if another one of its singleton key must
+/// end first.
 fn assign(execution: &Execution, args: &AssignArgs, now: TimestampMs) -> Result<Change, Refusal> {
     if execution.is_finished() {
         return Err(execution.not_active());
@@ -179,7 +180,7 @@ fn assign(execution: &Execution, args: &AssignArgs, now: TimestampMs) -> Result<
     Ok(freed.then(change))
 }
 
-/// An operator ends an assignment.
+/// A request to end an assignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnassignArgs {
     pub execution_id: ExecutionId,
@@ -213,7 +214,7 @@ impl Command for UnassignArgs {
     }
 }
 
-/// Ends a grant that was not used: the execution is ready for any worker, at the place in its queue that it would have had.
+/// Ends an unused grant. The execution becomes ready for any worker, at its former place in the queue.
 fn unassign(execution: &Execution, now: TimestampMs) -> Result<Change, Refusal> {
     if execution.is_finished() {
         return Err(execution.not_active());

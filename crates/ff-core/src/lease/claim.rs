@@ -1,4 +1,4 @@
-//! Claiming: a worker takes waiting executions, the most important first.
+//! Claiming: a worker takes waiting executions, in the order of their lane.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ use crate::types::{
 use crate::view::{EligibleQuery, Stop, View, require_all};
 use crate::worker::contracts::check_capabilities;
 
-/// A worker asks one partition for work of one lane.
+/// A request of a worker for executions of one lane on one partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimArgs {
     pub partition: u16,
@@ -35,9 +35,9 @@ pub struct ClaimArgs {
     pub lane: LaneId,
     /// Kinds to claim; any kind when empty.
     pub kinds: Vec<Kind>,
-    /// The worker's capabilities: it is handed work that requires nothing else.
+    /// Capabilities of the worker. It receives only work that requires no others.
     pub capabilities: BTreeSet<Capability>,
-    /// Whether it takes executions that are assigned to the holder's worker instance, and nothing else.
+    /// Whether to take only executions that are assigned to the holder's worker instance.
     pub assigned: bool,
     pub max: usize,
     pub holder: Holder,
@@ -45,7 +45,7 @@ pub struct ClaimArgs {
 }
 
 impl ClaimArgs {
-    /// One execution of any kind from the lane `default` of the namespace `default`.
+    /// Returns a claim of one execution of any kind from the lane `default` of the namespace `default`.
     pub fn new(partition: u16, holder: Holder) -> Self {
         Self {
             partition,
@@ -66,7 +66,7 @@ impl ClaimArgs {
     }
 }
 
-/// Refuses a claim of nothing, of too much, or for too long.
+/// Refuses a claim with a count, a number of kinds or a lease duration that is out of range.
 pub fn check_claim(max: usize, kinds: &[Kind], lease_ttl_ms: u64) -> Result<(), Refusal> {
     if max == 0 {
         return Err(Refusal::invalid("max", "must be at least 1"));
@@ -84,7 +84,7 @@ pub(super) fn check_ttl(ttl_ms: u64) -> Result<(), Refusal> {
     check_range("lease_ttl_ms", ttl_ms, limits::LEASE_TTL_MIN_MS, limits::LEASE_TTL_MAX_MS)
 }
 
-/// One execution handed to a worker, with everything it needs but the payload.
+/// A claimed execution, as its worker receives it. Payload, signals, inputs and steps are separate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Task {
     pub execution_id: ExecutionId,
@@ -98,20 +98,20 @@ pub struct Task {
     pub fence: Fence,
     pub attempt_index: AttemptIndex,
     pub attempt: Origin,
-    /// True when the attempt was started before and goes on now.
+    /// True if an attempt that was started before continues.
     pub resumed: bool,
     pub lease_ttl_ms: u64,
     pub lease_expires_at: TimestampMs,
     pub created_at: TimestampMs,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_at: Option<TimestampMs>,
-    /// How its last suspension ended, with the signals it was ended by.
+    /// The end of its last suspension, with the signals that ended it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumption: Option<Resumption>,
-    /// Its place in a flow, when it is in one.
+    /// Its place in a flow, if it is in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<TaskFlow>,
-    /// The trace it was submitted in, the same for every attempt.
+    /// The trace of the submission, the same for every attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Box<TraceContext>>,
 }
@@ -122,7 +122,7 @@ pub struct ClaimDecision {
     pub tasks: Vec<Task>,
     /// The best execution of these kinds still waiting on this partition.
     pub next: Option<Head>,
-    /// Something waits, but the lane has a limit: it is taken only with a grant of the lane's home.
+    /// True if work waits that can be taken only with a grant of the lane's home, because the lane has a limit.
     pub limited: bool,
     /// Executions that quota policies have to admit before they are taken.
     pub admissions: Vec<AdmissionRequest>,
@@ -142,19 +142,20 @@ impl Head {
         Self { behind: limits::PRIORITY_MAX - priority.get(), created_at }
     }
 
-    /// Where an execution stands among others of its lane. Under a key its priority and age count only among those of the key.
+    /// Returns the sort key of an execution among others of its lane. With a fairness key, priority and age count only
+    /// among executions of that key.
     pub fn of(execution: &Execution) -> Self {
         let is_fair = !execution.queue_key().is_empty();
         if is_fair { Self::fair(0) } else { Self::new(execution.priority, execution.created_at) }
     }
 
-    /// The head of a fair lane on a partition. Its order is a matter of turns; partitions are compared by the virtual
-    /// time that a claim has used of each.
+    /// Returns the head of a fair lane on a partition. Turns decide the order within a partition; partitions are
+    /// compared by the virtual time that a claim has used on each.
     pub fn fair(used: u64) -> Self {
         Self { behind: u16::MAX, created_at: TimestampMs(i64::try_from(used).unwrap_or(i64::MAX)) }
     }
 
-    /// Whether it is of a fair lane.
+    /// Returns whether this is the head of a fair lane.
     pub fn is_fair(self) -> bool {
         self.behind == u16::MAX
     }
@@ -171,13 +172,14 @@ impl Command for ClaimArgs {
         self.partition
     }
 
-    /// Takes up to `max` executions of a lane on a partition: by priority, then age, then id, or as the lane weighs
-    /// them. Of a paused lane nothing is taken, of one with a limit nothing without a grant.
+    /// Takes up to `max` executions of a lane on a partition: by priority, then age, then id, unless the lane has
+    /// ageing or is fair. Nothing is taken from a paused lane, and nothing from a lane with a limit without a grant.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<ClaimDecision>, Stop> {
         let lane = self.lane.within(&self.namespace);
         let quotas = || view.quotas(self.partition, &self.namespace);
         let lane_known = view.lane(self.partition, &lane).map(drop);
-        // Most lanes are not configured: waiting executions are missed together with the lane, as if this one were not.
+        // Most lanes are not configured. While the record of the lane is missing, the query assumes the defaults, so
+        // that the record and the waiting executions are reported as one miss.
         let wanted = eligible(self, view.lane(self.partition, &lane).ok().flatten());
         require_all([lane_known, view.eligible(&wanted).map(drop), quotas().map(drop)])?;
         let known = view.lane(self.partition, &lane)?;
@@ -193,7 +195,7 @@ impl Command for ClaimArgs {
     }
 }
 
-/// The query of a claim, as its lane weighs it.
+/// Returns the query of a claim, with the classes and the ageing of its lane.
 fn eligible(args: &ClaimArgs, lane: Option<&Lane>) -> EligibleQuery {
     let of_lane = lane.into_iter().flat_map(|lane| lane.classes_for(&args.capabilities)).cloned();
     let classes = match args.assigned {
@@ -211,7 +213,7 @@ fn eligible(args: &ClaimArgs, lane: Option<&Lane>) -> EligibleQuery {
     }
 }
 
-/// The first executions of a claim's query: by priority and age, or in a lane whose work has keys by their turns.
+/// Returns the first executions of a claim's query: by priority and age, or by turns if work of the lane has keys.
 fn first(view: &dyn View, lane: Option<&Lane>, wanted: &EligibleQuery) -> Result<Vec<ExecutionId>, Stop> {
     match lane.filter(|lane| lane.keyed) {
         Some(lane) => fairness::first(view, lane, wanted),
@@ -219,13 +221,13 @@ fn first(view: &dyn View, lane: Option<&Lane>, wanted: &EligibleQuery) -> Result
     }
 }
 
-/// The most it takes: as many as it asks for, up to the limit of one claim.
+/// Returns the maximum number of executions that a claim takes: the requested number, up to the limit of one claim.
 fn at_once(args: &ClaimArgs) -> usize {
     args.max.min(limits::CLAIM_AT_ONCE)
 }
 
-/// Takes the first waiting executions, up to the limit of one claim. Stops before payloads and signals together pass
-/// the limit of one reply, but always takes one when there is one.
+/// Takes the first waiting executions, up to the limit of one claim. Stops before payloads, signals, inputs and steps
+/// together exceed the limit of one reply, but takes at least one execution if there is one.
 pub(super) fn hand_out(
     view: &dyn View,
     args: &ClaimArgs,
@@ -235,7 +237,7 @@ pub(super) fn hand_out(
     now: TimestampMs,
 ) -> Result<(ClaimDecision, Vec<Change>, Vec<TurnWrite>), Stop> {
     let (max, chosen) = (at_once(args), admission.chosen());
-    // Work that is assigned to a worker instance waits for no turn.
+    // Assigned work has no turn.
     let fair = lane.filter(|lane| lane.keyed && (chosen.is_some() || !args.assigned));
     let waiting = chosen.map_or_else(|| first(view, fair, &eligible(args, lane)), Ok)?;
     require_all(waiting.iter().filter_map(|id| Some(view.flow(&flow_of(view.execution(id).ok()??)?))))?;
@@ -286,7 +288,7 @@ pub(super) fn hand_out(
         taken.tasks.extend(task(&change.after, execution, resumption.map(|(resumption, _)| resumption)));
         changes.push(change);
     }
-    // There may be more behind the executions that were passed over.
+    // More executions may wait behind those that were passed over.
     taken.next = taken.next.or(passed_over.filter(|_| waiting.len() > max));
     let Some(lane) = fair else { return Ok((taken, changes, Vec::new())) };
     let (turns, used) = fairness::charge(view, args.partition, lane, &served)?;
@@ -294,7 +296,8 @@ pub(super) fn hand_out(
     Ok((taken, changes, turns))
 }
 
-/// Whether its flow lets it start. One whose flow is cancelled is not handed out, but ends.
+/// Returns whether the flow of an execution lets it start. An execution that a cancelled flow does not spare is
+/// cancelled instead.
 fn may_start(view: &dyn View, execution: &Execution) -> Result<bool, Stop> {
     let Some(flow) = flow_of(execution) else { return Ok(true) };
     Ok(view.flow(&flow)?.is_none_or(|flow| flow.spares(execution)))
@@ -304,18 +307,18 @@ fn flow_of(execution: &Execution) -> Option<FlowId> {
     execution.membership.as_ref().map(|membership| membership.flow_id)
 }
 
-/// The bytes of named inputs that come with it.
+/// Returns the size of the named inputs that are sent with an execution.
 fn inputs_handed(execution: &Execution) -> u64 {
     let all = execution.membership.as_ref().map_or(0, |membership| membership.input_bytes);
     all.min(limits::INPUT_BYTES as u64)
 }
 
-/// The bytes of recorded steps that come with it.
+/// Returns the size of the recorded steps that are sent with an execution.
 fn steps_handed(execution: &Execution) -> u64 {
     execution.steps.map_or(0, |steps| steps.bytes.min(limits::CLAIM_STEP_BYTES as u64))
 }
 
-/// Hands one waiting execution to a holder: a new attempt, or the open one resumed.
+/// Gives a holder the lease of one waiting execution: with a new attempt, or with the open attempt, which resumes.
 fn take(
     execution: &Execution,
     holder: &Holder,
@@ -368,7 +371,7 @@ fn started(
     Attempt { index, id, origin, started_at: now, holder: holder.clone(), lease_epoch, ran_ms: 0, end: None }
 }
 
-/// The task for the worker; none when the execution turned out not to be running.
+/// Returns the task for the worker, or nothing if the execution is not running.
 fn task(after: &Execution, before: &Execution, resumption: Option<Resumption>) -> Option<Task> {
     let (Phase::Running { lease }, AttemptSlot::Open(attempt)) = (&after.phase, &after.attempt) else { return None };
     Some(Task {

@@ -13,33 +13,33 @@ use crate::partition::{PartitionConfig, check_partition};
 use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View, require_all};
 
-/// Takes executions that every policy has admitted.
+/// A claim of executions that every quota policy has admitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdmittedClaimArgs {
     pub claim: ClaimArgs,
     pub admitted: Vec<AdmissionRequest>,
-    /// When the first policy admitted them. Its reservation may be given to others a while later.
+    /// Time of the first admission. [`limits::QUOTA_RESERVED_MS`] later, the policy may give the reservation to others.
     pub admitted_at: TimestampMs,
-    /// The leave of the lane's home, where the lane has a limit.
+    /// The grant of the lane's home, if the lane has a limit.
     pub grant: Option<Grant>,
 }
 
-/// The result of such a claim, and the lane's held count on its partition now, where a grant was used.
+/// The result of a claim of admitted executions. With a grant, also the lane's held count on the partition afterwards.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AdmittedClaim {
     pub decision: ClaimDecision,
     pub count: Option<LaneCount>,
-    /// Of those that were not taken, those that run under the epoch they were admitted for: another claim has taken them, and their
-    /// slots are in use.
+    /// Admitted executions that were running under the epoch of their admission before this claim: another claim has
+    /// taken them, and their slots are in use.
     pub running: Vec<ExecutionId>,
 }
 
-/// The answer of such a claim to a worker.
+/// The reply to a worker's claim of admitted executions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AdmittedClaims {
     pub claims: Claims,
     pub count: Option<LaneCount>,
-    /// Of those that were not taken, those that run under the epoch they were admitted for.
+    /// Admitted executions that were running under the epoch of their admission before this claim.
     pub running: Vec<ExecutionId>,
 }
 
@@ -62,8 +62,8 @@ impl Command for AdmittedClaimArgs {
         self.claim.partition
     }
 
-    /// Takes those that still wait under the epoch they were admitted for, and to which the same policies apply. Nothing is
-    /// taken once the admission is too old, and of a lane with a limit nothing without a grant.
+    /// Takes the executions that still wait under the epoch of their admission and to which the same policies apply.
+    /// Nothing is taken if the admission is too old, or if the lane has a limit and there is no grant.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<AdmittedClaim>, Stop> {
         let (claim, partition) = (&self.claim, self.claim.partition);
         let lane = claim.lane.within(&claim.namespace);
@@ -90,7 +90,7 @@ impl Command for AdmittedClaimArgs {
 }
 
 impl AdmittedClaimArgs {
-    /// Those that run under the epoch they were admitted for before anything is taken.
+    /// Returns the admitted executions that run under the epoch of their admission before this claim takes any.
     fn running(&self, view: &dyn View) -> Result<Vec<ExecutionId>, Stop> {
         let mut running = Vec::new();
         for AdmissionRequest { execution_id, epoch, .. } in &self.admitted {

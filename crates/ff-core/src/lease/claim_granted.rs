@@ -1,4 +1,4 @@
-//! Claiming from a lane with a limit: with the leave of the lane's home.
+//! Claiming from a lane with a limit, with a grant of the lane's home.
 
 use super::admission::Admission;
 use super::claim::{ClaimArgs, ClaimDecision, hand_out};
@@ -11,21 +11,21 @@ use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, check_partition};
 use crate::view::{Stop, View, require_all};
 
-/// A claim with the leave it needs.
+/// A claim with the grant that it needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrantedClaimArgs {
     pub claim: ClaimArgs,
     pub grant: Grant,
 }
 
-/// The result of such a claim, and the lane's held count on its partition now.
+/// The result of a claim with a grant, and the lane's held count on the partition afterwards.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GrantedClaim {
     pub decision: ClaimDecision,
     pub count: LaneCount,
 }
 
-/// The answer of such a claim to a worker, and the lane's held count on its partition now.
+/// The reply to a worker's claim with a grant, and the lane's held count on the partition afterwards.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GrantedClaims {
     pub claims: Claims,
@@ -43,8 +43,8 @@ impl Command for GrantedClaimArgs {
         self.claim.partition
     }
 
-    /// Takes as many as a grant says at most. One that was used or counted out before, or that is of other settings,
-    /// takes nothing. Says how many of the lane are held here then.
+    /// Takes at most as many executions as the grant allows. A grant that is used or void, or of other settings, takes
+    /// nothing. Also returns how many executions of the lane the partition holds afterwards.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<GrantedClaim>, Stop> {
         let quotas = view.quotas(self.claim.partition, &self.claim.namespace);
         let key = self.claim.lane.within(&self.claim.namespace);
@@ -55,7 +55,7 @@ impl Command for GrantedClaimArgs {
     }
 }
 
-/// The same for a claim of waiting executions, and for one of admitted executions.
+/// Claims with a grant: waiting executions, or admitted ones.
 pub(super) fn hand_out_granted(
     view: &dyn View,
     claim: &ClaimArgs,

@@ -1,4 +1,4 @@
-//! Arguments and replies about leases, of workers and operators.
+//! Arguments and replies about leases, for workers and operators.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ pub use super::revoke::{RevokeArgs, RevokedLease};
 pub struct Claims {
     pub claimed: Vec<ClaimedExecution>,
     pub next: Option<Head>,
-    /// Something waits, but the lane's limit is reached. A hint announces when one of the lane's executions ends.
+    /// True if work waits, but the lane's limit is reached. A hint announces the end of one of the lane's executions.
     pub limited: bool,
     /// Executions that quota policies have to admit before they are taken, and that still wait.
     pub admissions: Vec<AdmissionRequest>,
@@ -38,22 +38,22 @@ pub struct Claims {
 pub struct ClaimedExecution {
     pub task: Task,
     pub payload: Payload,
-    /// The signals of the task's resumption, in its order.
+    /// The signals of the task's resumption, in the same order.
     pub signals: Vec<ReceivedSignal>,
     /// Results of upstreams, passed on by name.
     pub inputs: Vec<Input>,
-    /// The recorded steps, from the first on, as many as come with a claim.
+    /// The recorded steps, from the first one up to the size that is sent with a claim.
     pub steps: StepsPage,
 }
 
-/// A worker asks for work wherever there is some, and waits for it.
+/// A request of a worker for executions on any partition, with the time to wait for one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NextArgs {
     pub namespace: Namespace,
-    /// In the order they are preferred.
+    /// Lanes, in the order of preference.
     pub lanes: Vec<LaneId>,
     pub kinds: Vec<Kind>,
-    /// The worker's capabilities: it is handed work that requires nothing else.
+    /// Capabilities of the worker. It receives only work that requires no others.
     pub capabilities: BTreeSet<Capability>,
     pub max: usize,
     pub holder: Holder,
@@ -62,7 +62,7 @@ pub struct NextArgs {
 }
 
 impl NextArgs {
-    /// One execution of any kind from the lane `default` of the namespace `default`, if one is there now.
+    /// Returns a request for one execution of any kind from the lane `default` of the namespace `default`, without waiting.
     pub fn new(holder: Holder) -> Self {
         Self {
             namespace: Namespace::default_name(),
@@ -97,11 +97,11 @@ pub fn check_wait(wait_ms: u64) -> Result<(), Refusal> {
     Err(Refusal::over_limit(Code::LimitExceeded, "wait_ms", limits::LONG_POLL_MS, wait_ms))
 }
 
-/// A worker instance asks which of its leases it lost.
+/// A request of a worker instance for the leases that it lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControlArgs {
     pub worker_instance_id: WorkerInstanceId,
-    /// Where the last answer ended; from now on when absent.
+    /// Cursor of the last reply. When absent, only later losses are returned.
     pub after: Option<String>,
     pub wait_ms: u64,
 }

@@ -1,4 +1,4 @@
-//! Expiry: a holder that went silent loses the execution, and it waits for another.
+//! Expiry: a holder that does not renew its lease loses the execution, which then waits for another worker.
 
 use crate::change::Change;
 use crate::event::{Event, EventKind};
@@ -6,8 +6,8 @@ use crate::execution::{AttemptOutcome, End, Execution, Failure, FinishedBy, Orig
 use crate::lease::LeaseEnding;
 use crate::types::{Kind, TimestampMs};
 
-/// Takes the execution back from a holder whose lease ran out. After as many expiries as its policy allows it is given up:
-/// work that kills every worker must not do so for ever.
+/// Ends an expired lease, so that another worker can claim the execution. After as many expiries as the policy allows,
+/// the execution fails: work that kills every worker must not do so for ever.
 pub fn expire(execution: &Execution, now: TimestampMs) -> Change {
     let cap = execution.policy.max_reclaim_count;
     if execution.reclaims >= cap {

@@ -1,4 +1,4 @@
-//! The fence: a holder's proof that it still holds.
+//! The fence: a holder's proof that its lease is current.
 
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -15,7 +15,7 @@ pub struct Fence {
 }
 
 impl Fence {
-    /// Makes a fence from the fields a caller sent: all of them, or a refusal that names the missing one.
+    /// Builds a fence from the fields that a caller sent. Refuses a call that omits all of them or some of them.
     pub fn from_parts(
         lease_id: Option<LeaseId>,
         lease_epoch: Option<LeaseEpoch>,
@@ -29,7 +29,8 @@ impl Fence {
     }
 }
 
-/// Writes the values of a fence without their names, as records do: every execution has one. Reading takes either form.
+/// Serializes a fence without field names, as in stored records, because every execution has one. Deserialization
+/// accepts both forms.
 pub(super) fn without_names<S: Serializer>(fence: &Fence, serializer: S) -> Result<S::Ok, S::Error> {
     (fence.lease_id, fence.lease_epoch, fence.attempt_id).serialize(serializer)
 }

@@ -1,4 +1,4 @@
-//! Leases: one holder at a time, fenced, and taken back by itself when the holder dies.
+//! Leases: an execution has one holder at a time, with a fence, and loses it when the holder stops renewing the lease.
 
 mod admission;
 mod assign;

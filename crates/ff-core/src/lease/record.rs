@@ -15,31 +15,31 @@ pub struct Holder {
 }
 
 impl Holder {
-    /// The holder of these names.
+    /// Parses the names of a worker and its instance.
     pub fn parse(worker_id: &str, worker_instance_id: &str) -> Result<Self, BadText> {
         let worker_instance_id = WorkerInstanceId::parse(worker_instance_id)?;
         Ok(Self { worker_id: WorkerId::parse(worker_id)?, worker_instance_id })
     }
 }
 
-/// One holder's time with an execution.
+/// The lease of an execution to one holder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lease {
     #[serde(serialize_with = "without_names")]
     pub fence: Fence,
     pub holder: Holder,
     pub acquired_at: TimestampMs,
-    /// Past this moment the lease no longer holds, renewed or not.
+    /// End of the lease. From this time on the holder is refused, even if the expiry was not processed yet.
     pub until: TimestampMs,
     /// The duration a renewal adds by default.
     pub ttl_ms: u64,
-    /// When the attempt has run as long as its policy allows.
+    /// Time at which the attempt has run as long as its policy allows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_at: Option<TimestampMs>,
-    /// It counts against the limit of its lane; another execution may start when it ends.
+    /// Whether the lease counts against the limit of its lane. Another execution may start when it ends.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub limited: bool,
-    /// Its slots of quota policies, to be given back when it ends.
+    /// Slots of quota policies, to be released when the lease ends.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slots: Vec<QuotaSlot>,
 }
@@ -75,7 +75,7 @@ impl LeaseEnding {
         *self == Self::Completed
     }
 
-    /// Whether the holder lost the lease rather than gave it up, so that it must be notified.
+    /// Returns whether the holder lost the lease rather than gave it up, so that it must be notified.
     pub fn is_loss(self) -> bool {
         match self {
             Self::Completed

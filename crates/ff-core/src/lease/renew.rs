@@ -1,4 +1,4 @@
-//! Renewing: a holder that is still at work says so.
+//! Renewing: a holder that is still working extends its lease.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,12 +12,12 @@ use crate::partition::{PartitionConfig, check_id};
 use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
 
-/// A holder wants to go on.
+/// A request of a holder to renew its lease.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RenewArgs {
     pub execution_id: ExecutionId,
     pub fence: Fence,
-    /// How long from now; as long as before when not said.
+    /// Duration from now. When absent, the duration stays the same.
     pub lease_ttl_ms: Option<u64>,
 }
 
@@ -51,7 +51,7 @@ impl Command for RenewArgs {
     }
 }
 
-/// Moves the lease's end to a TTL from now. Repeating it is harmless: it only moves the end again.
+/// Moves the lease's end to a TTL from now. A repeated call is harmless: it only moves the end again.
 fn renew(execution: &Execution, args: &RenewArgs, now: TimestampMs) -> Result<(RenewedLease, Change), Refusal> {
     let lease = execution.held_by(&args.fence, now)?;
     let ttl_ms = args.lease_ttl_ms.unwrap_or(lease.ttl_ms);

@@ -1,4 +1,4 @@
-//! Revoking: an operator takes an execution from its holder, and it waits for another.
+//! Revoking: an operator ends a holder's lease, and the execution waits for another worker.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,11 +12,11 @@ use crate::partition::{PartitionConfig, check_id};
 use crate::types::{ExecutionId, LeaseEpoch, LeaseId, TimestampMs};
 use crate::view::{Stop, View};
 
-/// Revokes the lease of an execution.
+/// A request to revoke the lease of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RevokeArgs {
     pub execution_id: ExecutionId,
-    /// Only this lease, when given: the holder may have changed meanwhile.
+    /// The only lease to revoke, because the holder may have changed meanwhile. Any lease when absent.
     pub lease_id: Option<LeaseId>,
     pub reason: Option<String>,
 }
@@ -56,7 +56,7 @@ impl Command for RevokeArgs {
     }
 }
 
-/// Ends the current lease. Asked again for a lease that was revoked already, it changes nothing.
+/// Ends the current lease. A repeated call for a lease that is already revoked changes nothing.
 pub fn revoke(execution: &Execution, args: &RevokeArgs, now: TimestampMs) -> Result<Change, Refusal> {
     let named = |lease_id| args.lease_id.is_none_or(|wanted| wanted == lease_id);
     match (&execution.phase, &execution.last_lease) {

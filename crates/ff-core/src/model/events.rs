@@ -20,7 +20,7 @@ impl Events {
         self.feeds.get(&partition)
     }
 
-    /// Extends a feed, or begins it anew without its old records.
+    /// Writes a feed. A feed that begins anew loses its old records.
     pub(super) fn follow(&mut self, partition: u16, feed: Feed) {
         let before = self.feeds.insert(partition, feed);
         if before.is_some_and(|before| before.since != feed.since) {
@@ -28,7 +28,7 @@ impl Events {
         }
     }
 
-    /// Whether the partition records an event of a change.
+    /// Returns whether the partition records an event of a change.
     pub(super) fn records_event(&self, change: &Change) -> bool {
         let feed = self.feeds.get(&change.after.id.partition());
         change.events.iter().any(|event| feed.is_some_and(|feed| feed.records_at(event.at)))
@@ -48,7 +48,7 @@ impl Events {
         records.drain(..surplus);
     }
 
-    /// The next page of a partition's feed; none when it was never followed.
+    /// Returns the next page of a partition's feed, or nothing if the feed was never followed.
     pub(super) fn part(&self, partition: u16, cursor: &EventCursor, limit: usize) -> Option<EventsPart> {
         let (feed, nothing) = (*self.feeds.get(&partition)?, VecDeque::new());
         let records = self.records.get(&partition).unwrap_or(&nothing);

@@ -1,4 +1,4 @@
-//! Flows of the model, beside the executions in them.
+//! The flows of the model, without the executions in them.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -62,12 +62,13 @@ impl Flows {
         self.flows.insert(id, change.after);
     }
 
-    /// Notes an execution that was written as a member of its flow.
+    /// Records an execution as a member of its flow.
     pub(super) fn enrol(&mut self, flow: FlowId, member: ExecutionId) {
         self.members.insert((flow, member));
     }
 
-    /// Everything of a member that is given up, but its record and its bytes.
+    /// Removes a member from its flow, with its group and the edges into it. The records of the execution are removed
+    /// elsewhere.
     fn forget(&mut self, flow: &FlowId, member: &ExecutionId) {
         self.members.remove(&(*flow, *member));
         self.groups.remove(member);

@@ -15,7 +15,7 @@ use crate::snapshot::Snapshot;
 use crate::types::{ExecutionId, LaneId, TimestampMs};
 
 impl Model {
-    /// A lane, whether it is configured or not.
+    /// Returns a lane, whether it is configured or not.
     pub fn lane_info(&self, key: &LaneId) -> LaneInfo {
         let (namespace, lane_id) = key.apart();
         let newest = self.lanes.iter().filter(|((_, lane), _)| lane == key).max_by_key(|(_, lane)| lane.revision);
@@ -23,7 +23,7 @@ impl Model {
         LaneInfo { namespace, lane_id, settings, depths: self.depths(key) }
     }
 
-    /// The configured lanes, and those that have executions.
+    /// Returns a page of the lanes that are configured or have executions.
     pub fn lanes(&self, args: &ListLanesArgs) -> LanesPage {
         let used = self.indexes.keys().filter_map(|(_, index)| lane_of(index));
         let all: BTreeSet<_> = self.lanes.keys().map(|(_, key)| key).chain(used).collect();
@@ -40,7 +40,8 @@ impl Model {
         fill.into_page()
     }
 
-    /// The first waiting execution of each queue on a partition: of each lane, kind and requirement class.
+    /// Returns the queues of a partition with waiting work, by lane, kind and requirement class, each with its first
+    /// execution.
     pub fn ready(&self, partition: u16) -> Vec<ReadyLane> {
         let here = self.indexes.iter().filter(|((of, _), _)| *of == partition);
         here.filter_map(|((_, index), members)| match index {
@@ -58,7 +59,7 @@ impl Model {
         .collect()
     }
 
-    /// The queues of a partition of which something is blocked because no live worker meets its requirements.
+    /// Returns the queues of a partition with executions that are blocked because no live worker meets their requirements.
     pub fn unroutable(&self, partition: u16) -> Vec<WorkQueue> {
         let here = self.indexes.keys().filter(|(of, _)| *of == partition);
         let queues = here.filter_map(|(_, index)| match index {
@@ -70,7 +71,7 @@ impl Model {
         queues.collect()
     }
 
-    /// The first executions of a queue.
+    /// Returns the first executions of a queue.
     pub fn queue(&self, args: &ListQueueArgs) -> Vec<QueuedExecution> {
         let members = |index| self.indexes.get(&(args.partition, index)).into_iter().flatten();
         let WorkQueue { lane, kind, class } = &args.queue;
@@ -86,7 +87,7 @@ impl Model {
         first.filter_map(|(_, id)| Some(QueuedExecution::of(self.executions.get(id)?))).collect()
     }
 
-    /// The lanes, turns and workers of a partition.
+    /// Adds the lanes, turns and workers of a partition to a snapshot.
     pub(super) fn snapshot_lanes(&self, partition: u16, snapshot: &mut Snapshot) {
         let lanes = self.lanes.iter().filter(|((of, _), _)| *of == partition);
         snapshot.lanes = lanes.map(|((_, key), lane)| (key.clone(), lane.clone())).collect();

@@ -53,7 +53,7 @@ use crate::types::{
 use crate::view::Stop;
 use crate::worker::{Worker, WorkerChange};
 
-/// Everything there is.
+/// The state of the whole system.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
     executions: BTreeMap<ExecutionId, Execution>,
@@ -69,7 +69,7 @@ pub struct Model {
     streams: Streams,
     steps: Steps,
     flows: Flows,
-    /// As each partition knows them.
+    /// Lanes, as stored on each partition.
     lanes: BTreeMap<(u16, LaneId), Lane>,
     workers: BTreeMap<WorkerInstanceId, Worker>,
     api_keys: BTreeMap<KeyId, ApiKey>,
@@ -119,7 +119,7 @@ impl Model {
         Ok((reply, all_hints))
     }
 
-    /// Writes everything that was decided, and gives the answer.
+    /// Writes a decision, and returns its reply.
     pub fn write(&mut self, decision: Decision) -> Reply {
         for change in decision.changes {
             self.events.record(&change);
@@ -198,7 +198,7 @@ impl Model {
         self.executions.insert(id, change.after);
     }
 
-    /// Forgets an execution and everything of it.
+    /// Removes an execution and all its records.
     fn forget(&mut self, id: &ExecutionId) {
         let Some(execution) = self.executions.remove(id) else { return };
         self.leave_indexes(&execution);
@@ -235,7 +235,7 @@ impl Model {
         }
     }
 
-    /// Every execution, by id.
+    /// Returns every execution, by id.
     pub fn executions(&self) -> impl Iterator<Item = &Execution> {
         self.executions.values()
     }
@@ -252,17 +252,17 @@ impl Model {
         self.results.get(id)
     }
 
-    /// Archived attempts, oldest first.
+    /// Returns the archived attempts, oldest first.
     pub fn attempts(&self, id: &ExecutionId) -> &[Attempt] {
         self.attempts.get(id).map_or(&[], Vec::as_slice)
     }
 
-    /// Lease history, oldest first.
+    /// Returns the lease history, oldest first.
     pub fn leases(&self, id: &ExecutionId) -> &[LeaseEvent] {
         self.leases.get(id).map_or(&[], Vec::as_slice)
     }
 
-    /// Every waitpoint an execution ever had, by id.
+    /// Returns every waitpoint that an execution ever had, by id.
     pub fn waitpoints(&self, id: &ExecutionId) -> impl Iterator<Item = &Waitpoint> {
         let id = *id;
         let first = (id, WaitpointId::from_uuid(uuid::Uuid::nil()));
@@ -270,7 +270,7 @@ impl Model {
         own.map(|(_, waitpoint)| waitpoint)
     }
 
-    /// The signals of an execution, in the order they were received.
+    /// Returns the signals of an execution, in the order in which they were received.
     pub fn signals(&self, id: &ExecutionId) -> &[Signal] {
         self.waiting.signals.get(id).map_or(&[], Vec::as_slice)
     }
@@ -279,59 +279,60 @@ impl Model {
         self.waiting.payloads.get(&(*id, *signal))
     }
 
-    /// The records from which a page of an execution's output is made.
+    /// Returns the records from which a page of an execution's output is built.
     pub fn stream_parts(&self, execution: &Execution, args: &ReadStreamArgs) -> StreamParts {
         self.streams.parts(execution, self.attempts(&execution.id), args)
     }
 
-    /// The next of a partition's feed of delivered signals.
+    /// Returns the next part of a partition's feed of delivered signals.
     pub fn deliveries(&self, partition: u16, after: Option<Position>, limit: usize) -> FeedPart {
         self.waiting.deliveries(partition, after, limit)
     }
 
-    /// Where a partition's feed ends now.
+    /// Returns the current end of a partition's feed of delivered signals.
     pub fn feed_end(&self, partition: u16) -> Option<Position> {
         self.waiting.feed_end(partition)
     }
 
-    /// Every API key there ever was, by id.
+    /// Returns every API key ever created, by id.
     pub fn api_keys(&self) -> &BTreeMap<KeyId, ApiKey> {
         &self.api_keys
     }
 
-    /// Every worker instance that is known, gone or not, by id.
+    /// Returns every known worker instance, gone or not, by id.
     pub fn workers(&self) -> impl ExactSizeIterator<Item = &Worker> {
         self.workers.values()
     }
 
-    /// The events of a partition since a cursor; none when it was never followed.
+    /// Returns the events of a partition after a cursor, or nothing if its feed was never followed.
     pub fn events(&self, partition: u16, cursor: &EventCursor, limit: usize) -> Option<EventsPart> {
         self.events.part(partition, cursor, limit)
     }
 
-    /// Every visible flow, by id.
+    /// Returns every visible flow, by id.
     pub fn flows(&self) -> impl Iterator<Item = &Flow> {
         self.flows.flows.values().filter(|flow| flow.is_visible())
     }
 
-    /// A visible flow.
+    /// Returns a flow, if it is visible.
     pub fn find_flow(&self, id: &FlowId) -> Option<&Flow> {
         self.flows.flows.get(id).filter(|flow| flow.is_visible())
     }
 
-    /// The edges of a flow after one of them, in the order of their ids.
+    /// Returns the edges of a flow after a given one, in the order of their ids.
     pub fn edges_after(&self, flow: &FlowId, after: Option<EdgeId>) -> impl Iterator<Item = &Edge> {
         let (flow, first) = (*flow, after.unwrap_or(EdgeId::from_uuid(uuid::Uuid::nil())));
         let own = self.flows.edges.range((flow, first)..).take_while(move |((of, _), _)| *of == flow);
         own.map(|(_, edge)| edge).filter(move |edge| Some(edge.id) != after)
     }
 
-    /// The events of a flow that are kept, oldest first.
+    /// Returns the retained events of a flow, oldest first.
     pub fn flow_events(&self, flow: &FlowId) -> impl Iterator<Item = &FlowEvent> {
         self.flows.events(flow)
     }
 
-    /// The entries of an index of every partition, newest first, as far as a listing reads.
+    /// Returns the executions that a listing can show, over all partitions, newest first. Only the index and the range
+    /// of the listing are applied, not its other filters.
     pub fn newest<'m>(&'m self, args: &ListArgs) -> impl Iterator<Item = &'m Execution> + use<'m> {
         let index = args.filter.index();
         let of_index = self.indexes.iter().filter(|((_, other), _)| *other == index);
@@ -343,13 +344,13 @@ impl Model {
         places.into_iter().filter_map(|place| self.executions.get(&place.execution_id))
     }
 
-    /// When the next thing on a partition is due.
+    /// Returns when the next execution or flow of a partition is due.
     pub fn next_due(&self, partition: u16) -> Option<TimestampMs> {
         let execution = self.due.get(&partition).and_then(|due| due.first()).map(|(at, _)| *at);
         execution.into_iter().chain(self.flows.due(partition).next().map(|(at, _)| at)).min()
     }
 
-    /// Everything a partition holds.
+    /// Returns all records of a partition.
     pub fn snapshot(&self, partition: u16) -> Snapshot {
         let mut snapshot = Snapshot {
             executions: here(&self.executions, partition),
@@ -382,7 +383,7 @@ impl Model {
 
 fn write(bytes: &mut BTreeMap<ExecutionId, Payload>, id: ExecutionId, write: Write<Payload>) {
     match write {
-        // The result of another execution has been put in its place before.
+        // `apply` has already replaced `ResultOf` with the result of the other execution.
         Write::Keep | Write::ResultOf(_) => {}
         Write::Put(payload) => {
             bytes.insert(id, payload);

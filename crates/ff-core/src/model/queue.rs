@@ -1,4 +1,4 @@
-//! Places in the queues of the model.
+//! Queues of singleton and debounce keys, and places in the queues of lanes.
 
 use super::Model;
 use crate::execution::{Execution, Phase};
@@ -6,7 +6,7 @@ use crate::explain::{AHEAD_MAX, HOLDERS_MAX, QueueArgs, QueueFacts};
 use crate::singleton::KeyQueue;
 
 impl Model {
-    /// Writes the queues of singleton and debounce keys; one without executions goes.
+    /// Writes the queues of singleton and debounce keys. An empty queue is removed.
     pub(super) fn write_key_queues(&mut self, queues: Vec<KeyQueue>) {
         for queue in queues {
             let name = (queue.namespace.clone(), queue.name.clone());
@@ -18,7 +18,7 @@ impl Model {
         }
     }
 
-    /// The configuration of an execution's lane, and the work ahead of the execution.
+    /// Returns the configuration of an execution's lane, and the work ahead of the execution.
     pub fn queue_facts(&self, args: &QueueArgs) -> QueueFacts {
         let key = args.lane.within(&args.namespace);
         let settings = self.lane_info(&key).settings;

@@ -1,4 +1,4 @@
-//! The quotas of the model: policies as partitions know them, and their usage.
+//! The quotas of the model: policies as stored on partitions, and their usage.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(super) struct QuotaRecords {
 }
 
 impl QuotaRecords {
-    /// Remembers a report of usage.
+    /// Remembers a report of usage, so that it counts once.
     pub(super) fn remember_report(&mut self, entry: Option<UsageReportEntry>) {
         self.reports.extend(entry.map(|entry| ((entry.execution_id, entry.report_id.clone()), entry)));
     }
@@ -41,13 +41,13 @@ impl QuotaRecords {
 }
 
 impl Model {
-    /// The policies of a namespace, as its home has them.
+    /// Returns the policies of a namespace, as stored at its home.
     pub fn quota_set(&self, home: u16, namespace: &Namespace) -> QuotaSet {
         let known = self.quotas.sets.get(&(home, namespace.clone()));
         known.cloned().unwrap_or_else(|| QuotaSet::empty(namespace.clone()))
     }
 
-    /// The policies and budgets of each namespace.
+    /// Returns the policies and budgets of each namespace, in their newest revision.
     pub fn all_quotas(&self) -> Vec<QuotaSet> {
         let newest = self.quotas.sets.values().fold(BTreeMap::<_, &QuotaSet>::new(), |mut newest, set| {
             let known = newest.entry(&set.namespace).or_insert(set);
@@ -57,7 +57,7 @@ impl Model {
         newest.into_values().cloned().collect()
     }
 
-    /// The next values of a policy's key that are in use.
+    /// Returns a page of the values of a policy's key that are in use.
     pub fn quota_keys(&self, args: &QuotaKeysArgs) -> QuotaKeysPage {
         let of = self.quotas.rows.iter().filter(|((policy_id, _), _)| *policy_id == args.policy_id);
         let used = of.filter_map(|((_, name), row)| match (name, row) {
@@ -72,27 +72,27 @@ impl Model {
         QuotaKeysPage { keys, next }
     }
 
-    /// The balance of a budget at its home, and the sums of its draws.
+    /// Returns the balance of a budget at its home, and the sums of its draws.
     pub fn budget_ledger(&self, id: &BudgetId) -> BudgetLedgerSums {
         let policy_id = id.policy_id();
         let of = self.quotas.rows.iter().filter(|((of, _), _)| *of == policy_id);
         BudgetLedgerSums::of(of.map(|(_, row)| row))
     }
 
-    /// Executions of a namespace whose usage budgets may not have counted.
+    /// Returns executions of a namespace whose usage some budgets may not have counted.
     pub fn usage_backlog(&self, args: &UsageBacklogArgs) -> Vec<ExecutionId> {
         let backlog = Index::UsageBacklog(args.namespace.clone());
         let of = self.indexes.iter().filter(|((_, index), _)| *index == backlog);
         of.flat_map(|(_, members)| members.iter().map(|(_, id)| *id)).take(args.limit).collect()
     }
 
-    /// The usage of an execution that budgets have not counted.
+    /// Returns the usage of an execution that budgets have not counted.
     pub fn pending_usage(&self, id: &ExecutionId) -> Option<PendingUsage> {
         let execution = self.executions.get(id)?;
         PendingUsage::of(execution, self.quotas.sets.get(&(id.partition(), execution.namespace.clone())))
     }
 
-    /// The next slots of a policy that are held.
+    /// Returns a page of the held slots of a policy.
     pub fn quota_slots(&self, args: &QuotaSlotsArgs) -> QuotaSlotsPage {
         let of = self.quotas.rows.iter().filter(|((policy_id, _), _)| *policy_id == args.policy_id);
         let held = of.filter_map(|((_, name), row)| match (name, row) {

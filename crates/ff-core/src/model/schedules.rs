@@ -22,14 +22,14 @@ impl Model {
         self.schedules.get(schedule)
     }
 
-    /// The schedules of a namespace, in the order of their names.
+    /// Returns a page of the schedules of a namespace, in the order of their names.
     pub fn list_schedules(&self, args: &ListSchedulesArgs) -> SchedulesPage {
         let of = self.schedules.values().filter(|schedule| schedule.namespace == args.namespace);
         let rest = of.filter(|schedule| args.after.as_ref().is_none_or(|after| schedule.name > *after));
         SchedulesPage::of(rest.take(args.limit + 1).cloned().collect(), args.limit)
     }
 
-    /// The schedules of a partition that have to be looked at first.
+    /// Returns the schedules of a partition that must be processed first.
     pub fn due_schedules(&self, args: &DueSchedulesArgs, partitions: &PartitionConfig) -> Vec<DueSchedule> {
         let here = self.schedules.iter().filter(|(name, _)| schedule_partition(name, partitions) == args.partition);
         let due = here.filter_map(|(name, schedule)| {
@@ -41,7 +41,7 @@ impl Model {
         due
     }
 
-    /// When the first schedule of each partition has to be looked at.
+    /// Returns the time at which the first schedule of each partition must be processed.
     pub fn schedule_agenda(&self, partitions: &PartitionConfig) -> Vec<PartitionTick> {
         let mut first: BTreeMap<u16, TimestampMs> = BTreeMap::new();
         for (name, schedule) in &self.schedules {

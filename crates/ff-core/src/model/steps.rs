@@ -1,4 +1,4 @@
-//! The step records of the model, beside the executions.
+//! The recorded steps of the model.
 
 use std::collections::BTreeMap;
 
@@ -47,7 +47,7 @@ impl Steps {
 }
 
 impl Model {
-    /// The recorded steps of an execution after one of them: at most so many, and so many bytes.
+    /// Returns the recorded steps of an execution after a given one, up to a number and a size.
     pub fn steps_page(&self, id: &ExecutionId, after: Option<u32>, limit: usize, bytes: usize) -> StepsPage {
         self.steps.page(id, after, limit, bytes)
     }

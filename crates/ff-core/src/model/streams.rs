@@ -1,4 +1,4 @@
-//! Streams of the model, beside the executions.
+//! The streams of the model.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,7 +9,7 @@ use crate::stream::contracts::ReadStreamArgs;
 use crate::stream::{StoredFrame, StreamParts, StreamRecord, StreamWrite};
 use crate::types::{AttemptIndex, ExecutionId};
 
-/// Streams by the attempts they are of, and the frames that are kept.
+/// The streams of attempts, and their retained frames.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Streams {
     pub(super) records: BTreeMap<(ExecutionId, AttemptIndex), StreamRecord>,
@@ -32,7 +32,7 @@ impl Streams {
         self.frames.retain(|(of, _), _| of != id);
     }
 
-    /// The records from which a page of output is made.
+    /// Returns the records from which a page of output is built.
     pub(super) fn parts(&self, execution: &Execution, archived: &[Attempt], args: &ReadStreamArgs) -> StreamParts {
         let start = args.start();
         let last = AttemptIndex(start.attempt.0.saturating_add(u32::try_from(args.attempts()).unwrap_or(u32::MAX)));

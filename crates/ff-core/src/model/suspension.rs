@@ -1,4 +1,4 @@
-//! Suspensions and signals of the model, beside the executions.
+//! The suspensions and signals of the model.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,7 +14,7 @@ use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
 use crate::types::{ExecutionId, IdempotencyKey, SignalId, WaitpointId};
 
-/// Waitpoints, signals, their remembered keys, and the secrets behind their tokens.
+/// Waitpoints, signals, their remembered keys, and the secrets that sign tokens.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SuspensionRecords {
     pub(super) waitpoints: BTreeMap<(ExecutionId, WaitpointId), Waitpoint>,
@@ -28,12 +28,12 @@ pub(super) struct SuspensionRecords {
 }
 
 impl Model {
-    /// Gives a partition its secrets.
+    /// Sets the token secrets of a partition.
     pub fn set_ring(&mut self, partition: u16, ring: KeyRing) {
         self.waiting.rings.insert(partition, ring);
     }
 
-    /// The secrets of a partition; empty where it was given none.
+    /// Returns the token secrets of a partition, or an empty ring if none were set.
     pub fn key_ring(&self, partition: u16) -> KeyRing {
         self.waiting.rings.get(&partition).cloned().unwrap_or_default()
     }
@@ -77,12 +77,12 @@ impl SuspensionRecords {
         }
     }
 
-    /// The next of a partition's feed.
+    /// Returns the next part of a partition's feed.
     pub(super) fn deliveries(&self, partition: u16, after: Option<Position>, limit: usize) -> FeedPart {
         self.feeds.get(&partition).map_or_else(FeedPart::default, |feed| FeedPart::of(feed.iter(), after, limit))
     }
 
-    /// Where a partition's feed ends now.
+    /// Returns the current end of a partition's feed.
     pub(super) fn feed_end(&self, partition: u16) -> Option<Position> {
         Some(self.feeds.get(&partition)?.back()?.position)
     }
@@ -101,7 +101,7 @@ impl SuspensionRecords {
         snapshot.ring = self.rings.get(&partition).cloned();
     }
 
-    /// Moves the waitpoints of an execution within the index of those made ahead.
+    /// Updates the entries of an execution in the index of waitpoints created ahead of a suspension.
     fn move_pending(&mut self, before: Option<&Execution>, after: &Execution) {
         if before.is_none_or(|before| before.pending_waitpoints.is_empty()) && after.pending_waitpoints.is_empty() {
             return;
@@ -113,7 +113,7 @@ impl SuspensionRecords {
         index.extend(pending_waitpoints(after));
     }
 
-    /// Adds a signal to its partition's feed, which forgets its oldest past a number.
+    /// Adds a signal to its partition's feed. The feed drops its oldest entry beyond [`limits::FEED`] entries.
     fn add_delivery(&mut self, execution: &Execution, signal: &Signal) {
         let feed = self.feeds.entry(execution.id.partition()).or_default();
         let position = Position::after(feed.back().map(|last| last.position), signal.received_at);

@@ -1,4 +1,4 @@
-//! The turns of the model: those of each key, and the lists of keys by their turns.
+//! The turns of the model: one for each key of a fair lane, and the lists of keys by turn.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ impl Turns {
         list.into_iter().flatten().take(query.limit).cloned().collect()
     }
 
-    /// How many keys of a list have their turn before a key, at most one more than are counted.
+    /// Returns how many keys of a list have their turn before a key, up to `AHEAD_MAX + 1`.
     pub(super) fn ahead_of(&self, name: &TurnName, queue: &TurnQueue) -> Option<u64> {
         let turn = self.find(name).filter(|turn| turn.queues(&name.key).contains(queue))?;
         let list = self.lists.get(&(name.partition, name.lane.clone(), queue.clone()))?;
@@ -31,7 +31,7 @@ impl Turns {
         Some(ahead.take(usize::try_from(AHEAD_MAX + 1).unwrap_or(usize::MAX)).count() as u64)
     }
 
-    /// The lists of a partition that have a key.
+    /// Returns the lists of a partition that have keys.
     pub(super) fn lists(
         &self,
         partition: u16,

@@ -1,4 +1,4 @@
-//! The model as rules read it: everything is at hand, so nothing is ever missed.
+//! The view of the model for rules. All records are in memory, so nothing is ever missed.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -172,8 +172,8 @@ impl View for Model {
 }
 
 impl Model {
-    /// The first of a queue, with the scores that order them. Where age counts, those are the oldest of each of its
-    /// highest priorities: within one priority the oldest always goes first.
+    /// Returns the first executions of a queue, with the scores that order them. With ageing, these are the oldest
+    /// executions of each of the highest priorities: within one priority the oldest always goes first.
     fn first_of(&self, query: &EligibleQuery, queue: Index) -> Vec<(Score, ExecutionId)> {
         let queue = self.indexes.get(&(query.partition, queue)).into_iter().flatten();
         let Some(ageing_ms) = query.ageing_ms else { return queue.take(query.limit).copied().collect() };

@@ -22,10 +22,10 @@ use crate::worker::WorkerChange;
 
 /// The arguments of one mutation. The file that implements this for a type has its reply, its checks and its rule too.
 pub trait Command {
-    /// The answer its rule gives.
+    /// The answer of the rule.
     type Reply;
 
-    /// Whether its rule has drawn the consequences within flows already.
+    /// Whether the rule itself decides the consequences within flows.
     const SETTLES_FLOWS: bool = false;
 
     /// Refuses arguments that no state of the store could make acceptable.
@@ -33,10 +33,10 @@ pub trait Command {
         Ok(())
     }
 
-    /// The partition it writes to.
+    /// Returns the partition to which the command writes.
     fn partition(&self, partitions: &PartitionConfig) -> u16;
 
-    /// Decides the command. Runs again with more loaded when it stops at a miss.
+    /// Decides the command. After a miss, it runs again with the missing records loaded.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Self::Reply>, Stop>;
 }
 
@@ -53,33 +53,32 @@ pub struct Conditions {
 pub struct Decision<R> {
     pub reply: R,
     pub changes: Vec<Change>,
-    /// The writes to flows. Empty for executions that are in none.
+    /// The writes to flows. Empty if no changed execution is in a flow.
     pub flows: Vec<FlowChange>,
-    /// Executions that go, with everything of them: attempts, leases, bytes, waitpoints, signals, and the keys that are
-    /// remembered for them.
+    /// Executions to delete, with their attempts, leases, bytes, waitpoints, signals and remembered keys.
     pub forgotten: Vec<ExecutionId>,
-    /// Lanes as a partition is to know them.
+    /// Lanes to write, by partition.
     pub lanes: Vec<(u16, Lane)>,
     /// The writes to records of workers.
     pub workers: Vec<WorkerChange>,
-    /// API keys as they are to be.
+    /// API keys to write.
     pub api_keys: Vec<ApiKey>,
     /// The state of a partition's event feed.
     pub feed: Option<(u16, Feed)>,
-    /// The secrets of a partition, as they are to be.
+    /// The token secrets to write to a partition.
     pub ring: Option<(u16, KeyRing)>,
     /// The writes to quotas.
     pub quotas: QuotaWrites,
-    /// Queues of singleton and debounce keys as they are to be; one without executions goes.
+    /// Queues of singleton and debounce keys to write. An empty queue is removed.
     pub key_queues: Vec<KeyQueue>,
-    /// Turns of keys of fair lanes.
+    /// Turns of keys of fair lanes to write.
     pub turns: Vec<TurnWrite>,
     /// The writes to schedules.
     pub schedules: Vec<ScheduleWrite>,
 }
 
 impl<R> Decision<R> {
-    /// A decision about executions, or about nothing at all.
+    /// Returns a decision that changes executions, or nothing.
     pub(crate) fn of(reply: R, changes: impl IntoIterator<Item = Change>) -> Self {
         let (flows, forgotten, lanes, workers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let changes = changes.into_iter().collect();
@@ -102,38 +101,38 @@ impl<R> Decision<R> {
         }
     }
 
-    /// A decision whose consequences within flows are drawn already.
+    /// Returns a decision that already contains its consequences within flows.
     pub(crate) fn settled(reply: R, settled: StepOutcome) -> Self {
         let StepOutcome { changes, flows, forgotten, .. } = settled;
         Self { flows, forgotten, ..Self::of(reply, changes) }
     }
 
-    /// A decision about how a partition knows a lane, if it is to know it otherwise.
+    /// Returns a decision that writes a partition's record of a lane, if there is one to write.
     pub(crate) fn about_lane(reply: R, partition: u16, lane: Option<Lane>) -> Self {
         Self { lanes: lane.map(|lane| (partition, lane)).into_iter().collect(), ..Self::of(reply, None) }
     }
 
-    /// A decision about the record of a worker.
+    /// Returns a decision that writes the record of a worker, if there is one to write.
     pub(crate) fn about_worker(reply: R, change: Option<WorkerChange>) -> Self {
         Self { workers: change.into_iter().collect(), ..Self::of(reply, None) }
     }
 
-    /// A decision about an API key, if it is to be another.
+    /// Returns a decision that writes an API key, if there is one to write.
     pub(crate) fn about_key(reply: R, key: Option<ApiKey>) -> Self {
         Self { api_keys: key.into_iter().collect(), ..Self::of(reply, None) }
     }
 
-    /// A decision about quotas.
+    /// Returns a decision that writes quotas.
     pub(crate) fn about_quotas(reply: R, quotas: QuotaWrites) -> Self {
         Self { quotas, ..Self::of(reply, None) }
     }
 
-    /// A decision about a schedule.
+    /// Returns a decision that writes a schedule.
     pub(crate) fn about_schedule(reply: R, write: ScheduleWrite) -> Self {
         Self { schedules: vec![write], ..Self::of(reply, None) }
     }
 
-    /// The same decision with its reply as another type.
+    /// Converts the reply to another type.
     pub(crate) fn map<T>(self, map: impl FnOnce(R) -> T) -> Decision<T> {
         Decision {
             reply: map(self.reply),
@@ -153,7 +152,7 @@ impl<R> Decision<R> {
     }
 }
 
-/// An execution that is there for callers: a staged one is not, until its flow is.
+/// Returns an execution that callers can see. A staged execution becomes visible with its flow.
 pub(crate) fn found<'v>(view: &'v dyn View, id: &ExecutionId) -> Result<&'v Execution, Stop> {
     let execution = view.execution(id)?.ok_or(Code::ExecutionNotFound)?;
     if execution.is_staged()
@@ -183,7 +182,7 @@ pub fn check_message(field: &str, text: Option<&str>) -> Result<(), Refusal> {
     }
 }
 
-/// Refuses to remember a key for longer than anything is remembered.
+/// Refuses to remember a key for longer than the maximum time span.
 pub(crate) fn check_dedup_ttl(ttl_ms: u64) -> Result<(), Refusal> {
     if ttl_ms > limits::SPAN_MAX_MS {
         return Err(Refusal::over_limit(Code::LimitExceeded, "dedup_ttl_ms", limits::SPAN_MAX_MS, ttl_ms));

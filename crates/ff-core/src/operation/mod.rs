@@ -1,5 +1,5 @@
-//! Every mutation as a value, and the one place that decides it. Stores that run the rules queue these; tests compare
-//! them between stores.
+//! Every mutation as a value, and the one place that decides it. Stores that run the rules queue these values; tests
+//! compare the values between stores.
 
 pub mod command;
 
@@ -23,8 +23,8 @@ pub use command::{Command, Conditions};
 /// The answer to an operation, and its writes.
 pub type Decision = command::Decision<Reply>;
 
-/// Every operation, as `call: Variant(Arguments) -> ReplyVariant(Answer)`: those any caller may ask for, and those only an engine asks
-/// for. `from` names the rule's answer, where a store adds to it.
+/// The table of operations, as `call: Variant(Arguments) -> ReplyVariant(Answer)`. Any caller may use those of
+/// `callers`; only an engine uses those of `engine`. `from` names the answer of the rule if a store adds to it.
 macro_rules! operations {
     ($callback:ident) => {
         $callback! {
@@ -35,11 +35,12 @@ macro_rules! operations {
                 claim: Claim(ClaimArgs) -> Claimed(Claims) from ClaimDecision(ClaimDecision);
                 renew: Renew(RenewArgs) -> Renewed(RenewedLease);
                 progress: Progress(ProgressArgs) -> Noted(RecordedProgress);
-                /// Adds frames to the stream of the running attempt. Safe to repeat when it says which number the first gets.
+                /// Adds frames to the stream of the running attempt. Safe to repeat if it names the number of the first
+                /// frame.
                 append_frames: AppendFrames(AppendFramesArgs) -> FramesAppended(FramesAppended);
-                /// Records a step of the execution, once: a step that is there already is answered with.
+                /// Records a step of the execution once. A step that is already recorded is returned instead.
                 record_step: RecordStep(RecordStepArgs) -> StepRecorded(StepRecorded);
-                /// Reports usage of the holder. Safe to repeat under the same report id.
+                /// Reports usage by the holder. Safe to repeat under the same report id.
                 report_usage: ReportUsage(ReportUsageArgs) -> UsageReported(UsageReported);
                 complete: Complete(CompleteArgs) -> Completed(CompletedExecution);
                 fail: Fail(FailArgs) -> Failed(FailedAttempt);
@@ -48,44 +49,47 @@ macro_rules! operations {
                 replay: Replay(ReplayArgs) -> Replayed(ReplayedExecution);
                 /// Creates an execution from another one, with its recorded steps up to a given step.
                 fork: Fork(ForkArgs) -> Forked(ForkedExecution);
-                /// Takes an execution from its holder.
+                /// Revokes the lease of an execution.
                 revoke: Revoke(RevokeArgs) -> Revoked(RevokedLease);
                 change_priority: ChangePriority(ChangePriorityArgs) -> PriorityChanged(PriorityChanged);
                 /// Moves the deadline of a live execution, sooner or later.
                 extend_deadline: ExtendDeadline(ExtendDeadlineArgs) -> DeadlineExtended(DeadlineExtended);
-                /// Keeps a live execution from being claimed until it is released. One that runs goes on.
+                /// Holds a live execution: it cannot be claimed until it is released. A running execution continues.
                 hold: Hold(HoldArgs) -> HoldPlaced(HoldPlaced);
                 release_hold: ReleaseHold(ReleaseHoldArgs) -> HoldReleased(HoldReleased);
-                /// Hands a ready, blocked or expired execution to one worker instance for a while.
+                /// Assigns an execution that is ready or blocked, or whose lease has expired, to one worker instance
+                /// for a limited time.
                 assign: Assign(AssignArgs) -> GrantIssued(GrantIssued);
-                /// Ends an assignment before its time.
+                /// Ends an assignment early.
                 unassign: Unassign(UnassignArgs) -> GrantRevoked(GrantRevoked);
                 set_tags: SetTags(SetTagsArgs) -> Tagged(TaggedExecution);
-                /// The holder gives up its lease and waits, unless the condition is met already.
+                /// Ends the holder's lease and suspends the execution, unless the condition is met already.
                 suspend: Suspend(SuspendArgs) -> Suspended(SuspendedExecution);
-                /// Makes a waitpoint ahead of a suspension, so that its token can be handed out first.
+                /// Creates a waitpoint ahead of a suspension, so that its token can be given out first.
                 create_waitpoint: CreateWaitpoint(CreateWaitpointArgs) -> WaitpointCreated(GrantedWaitpoint);
-                /// Closes a waitpoint no suspension has used.
+                /// Closes a waitpoint that no suspension has used.
                 close_waitpoint: CloseWaitpoint(CloseWaitpointArgs) -> WaitpointClosed(ClosedWaitpoint);
-                /// Delivers a signal by the authority of its token. Safe to repeat under an idempotency key.
+                /// Delivers a signal, authorized by the token of its waitpoint. Safe to repeat under an idempotency key.
                 deliver: Deliver(DeliverArgs) -> Delivered(DeliveredSignal);
-                /// An operator ends a suspension.
+                /// Ends a suspension, by decision of an operator.
                 resume: Resume(ResumeArgs) -> Resumed(ResumedExecution);
-                /// Makes a flow without members, which stays open until it is closed.
+                /// Creates a flow without members, which stays open until it is closed.
                 create_flow: CreateFlow(CreateFlowArgs) -> FlowCreated(SubmittedFlow);
                 /// Adds members and edges to a live flow, all of them or none.
                 grow_flow: GrowFlow(GrowFlowArgs) -> FlowGrown(GrownFlow);
                 /// Closes a flow: it ends when its last member ends.
                 close_flow: CloseFlow(CloseFlowArgs) -> FlowClosed(ClosedFlow);
-                /// Stops a flow. Once this is answered, no member starts that the policy does not spare.
+                /// Cancels a flow. After the answer, no member starts unless the policy spares it.
                 cancel_flow: CancelFlow(CancelFlowArgs) -> FlowCancelled(FlowCancelled);
                 set_flow_tags: SetFlowTags(SetFlowTagsArgs) -> FlowTagged(TaggedFlow);
-                /// The holder gives up its lease until the members it added have ended as its join asks.
+                /// Ends the holder's lease until the join of the members that it added is decided, unless it is decided
+                /// already.
                 wait_for_children: WaitForChildren(WaitForChildrenArgs) -> WaitedForChildren(WaitedForChildren);
-                /// Notifies the dependents of an execution that has ended, as far as one step goes.
+                /// Notifies the dependents of an execution that has ended, within the bounds of one step.
                 cascade: Cascade(CascadeArgs) -> Cascaded(CascadeStep);
                 register_worker: RegisterWorker(RegisterWorkerArgs) -> WorkerRegistered(RegisteredWorker);
-                /// Says that a worker instance is alive; refused as `not_found` when it counts as gone, so that it registers again.
+                /// Records that a worker instance is alive. Refused as `not_found` if the instance counts as gone, so
+                /// that it registers again.
                 heartbeat: Heartbeat(HeartbeatArgs) -> WorkerSeen(SeenWorker);
                 leave: Leave(LeaveArgs) -> WorkerLeft(LeftWorker);
                 create_key: CreateKey(CreateKeyArgs) -> KeyCreated(CreatedKey);
@@ -93,8 +97,9 @@ macro_rules! operations {
                 revoke_key: RevokeKey(RevokeKeyArgs) -> KeyRevoked(RevokedKey);
             }
             engine {
-                /// Fires due executions and flows of a partition, at most one batch, does one step of pending work of
-                /// flows, and answers when the next thing is due: in the past when there is more of either.
+                /// Fires at most one batch of due executions and flows of a partition, and does one step of pending
+                /// work of flows. Returns the time at which the next execution or flow is due, which is in the past if
+                /// any of this work is left.
                 pump_partition: Pump(PumpArgs) -> Pumped(PumpedPartition);
                 /// Writes one part of a flow that is submitted in several.
                 stage_flow: StageFlow(StageFlowArgs) -> FlowStaged(StagedFlow);
@@ -108,36 +113,37 @@ macro_rules! operations {
                 claim_granted: ClaimGranted(GrantedClaimArgs) -> GrantClaimed(GrantedClaims) from ClaimGranted(GrantedClaim);
                 recount_lane: RecountLane(RecountLaneArgs) -> LaneRecounted(LaneCount);
                 settle_lane: SettleLane(SettleLaneArgs) -> LaneSettled(LaneSettled);
-                /// Decides at the home of its namespace how a quota policy is to be.
+                /// Creates, replaces or deletes a quota policy at the home of its namespace.
                 put_quota_home: PutQuota(PutQuotaArgs) -> QuotaPut(QuotaSet);
-                /// Tells the home of a quota policy how it is defined.
+                /// Writes the definition of a quota policy to the home of the policy.
                 define_quota: DefineQuota(DefineQuotaArgs) -> QuotaDefined(QuotaDefined);
-                /// Decides at the home of its namespace how a budget is to be.
+                /// Creates, replaces or deletes a budget at the home of its namespace.
                 put_budget_home: PutBudget(PutBudgetArgs) -> BudgetPut(QuotaSet);
-                /// Tells the home of a budget how it is defined.
+                /// Writes the definition of a budget to the home of the budget.
                 define_budget: DefineBudget(DefineBudgetArgs) -> BudgetDefined(QuotaDefined);
-                /// Tells a budget the usage of an execution.
+                /// Charges the usage of an execution to a budget.
                 charge_budget: ChargeBudget(ChargeBudgetArgs) -> BudgetCharged(BudgetAnswer);
-                /// Has the home of a budget begin anew.
+                /// Resets a budget at its home.
                 restart_budget: ResetBudget(ResetBudgetArgs) -> BudgetRestarted(BudgetReset);
-                /// Notes that every budget has counted the usage of an execution.
+                /// Records that every budget has counted the usage of an execution.
                 settle_usage: SettleUsage(SettleUsageArgs) -> UsageSettled(UsageSettled);
                 copy_quotas: CopyQuotas(CopyQuotasArgs) -> QuotasCopied(QuotasCopied);
                 /// Asks a quota policy whether executions may be claimed, and reserves their slots.
                 admit: Admit(AdmitArgs) -> AdmissionsJudged(AdmissionVerdicts);
-                /// Gives slots of a quota policy back, and says which executions need not wait any longer.
+                /// Releases slots of a quota policy, and returns the executions that need not wait any longer.
                 settle_admissions: SettleAdmissions(SettleAdmissionsArgs) -> AdmissionsSettled(AdmissionsSettled);
                 /// Takes executions that every quota policy has admitted.
                 claim_admitted: ClaimAdmitted(AdmittedClaimArgs) -> AdmittedClaimed(AdmittedClaims)
                     from ClaimAdmitted(AdmittedClaim);
-                /// Takes executions that may not run now out of the queues. Those that do not wait under the given epoch are left alone.
+                /// Blocks executions that may not run now, which removes them from the queues. Executions that do not
+                /// wait under the given epoch are left alone.
                 block: Block(BlockArgs) -> BlockedCount(BlockedCount);
-                /// Makes executions ready again that are blocked on something. Others are left alone.
+                /// Makes executions ready again that have the given blocker. Others are left alone.
                 unblock: Unblock(UnblockArgs) -> UnblockedExecutions(UnblockedExecutions);
-                /// Writes a schedule over a version of it, or removes it.
+                /// Replaces or removes the expected version of a schedule, or creates a schedule.
                 write_schedule: WriteSchedule(WriteScheduleArgs) -> ScheduleWritten(ScheduleWritten);
                 sweep_worker: SweepWorker(SweepWorkerArgs) -> WorkerSwept(SweptWorker);
-                /// Keeps a partition's feed of events going for [`crate::limits::FOLLOWED_MS`].
+                /// Keeps a partition's feed of events recording for [`crate::limits::FOLLOWED_MS`].
                 follow: Follow(FollowArgs) -> Followed(Feed);
             }
         }
@@ -173,7 +179,7 @@ macro_rules! define_operations {
         }
 
         impl Operation {
-            /// Its name in metrics and logs.
+            /// Returns the name of the operation in metrics and logs.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$name(_) => stringify!($call),)*
@@ -191,7 +197,7 @@ macro_rules! define_operations {
                 }
             }
 
-            /// The partition this operation writes to.
+            /// Returns the partition to which the operation writes.
             pub fn partition(&self, partitions: &PartitionConfig) -> u16 {
                 match self {
                     $(Self::$name(args) => Command::partition(args, partitions),)*
@@ -199,8 +205,8 @@ macro_rules! define_operations {
                 }
             }
 
-            /// Decides the operation, and its consequences within flows. Runs again with more loaded when it stops at
-            /// a miss.
+            /// Decides the operation, and its consequences within flows. After a miss, it runs again with the missing
+            /// records loaded.
             pub fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision, Stop> {
                 match self {
                     $(Self::$name(args) => Ok(decide(args, view, at)?.map(<$args>::reply)),)*
@@ -212,7 +218,7 @@ macro_rules! define_operations {
         $(ask!($args, $name, $reply($answer) $(from $decided($decision))?);)*
         $(ask!($eargs, $ename, $ereply($eanswer) $(from $edecided($edecision))?);)*
 
-        /// Has a store handle an operation by the function it has for it.
+        /// Calls the handler of a store for an operation.
         pub fn dispatch<S>(store: &S, operation: Operation) -> BoxedAnswer<'_, Reply>
         where
             S: Sync $(+ Handle<$args, $answer>)* $(+ Handle<$eargs, $eanswer>)*,
@@ -223,7 +229,8 @@ macro_rules! define_operations {
             }
         }
 
-        /// Has something that is not an engine's store handle an operation; or gives the name of one only an engine asks for.
+        /// Calls the handler of an operation on an implementation that serves only callers. Returns the name of the
+        /// operation if it is reserved for engines.
         pub fn dispatch_for_caller<S>(store: &S, operation: Operation) -> Result<BoxedAnswer<'_, Reply>, &'static str>
         where
             S: Sync $(+ Handle<$args, $answer>)*,
@@ -271,27 +278,27 @@ macro_rules! ask {
     };
 }
 
-/// Commands with their operation, the store's answer and the rule's reply. A store adds payloads, signals and inputs to
-/// a claim; otherwise the two are the same.
+/// A command with its operation, the store's answer and the rule's reply. A store adds payloads, signals and inputs to
+/// a claim; for other commands, answer and reply are the same.
 pub trait Ask: Command + Send + 'static {
     /// The store's answer.
     type Answer: Send + 'static;
 
     fn into_operation(self) -> Operation;
 
-    /// The answer, when the reply is one of a store to this operation.
+    /// Returns the store's answer, if the reply is one of a store to this operation.
     fn answer(reply: Reply) -> Option<Self::Answer>;
 
     fn reply(decided: <Self as Command>::Reply) -> Reply;
 
-    /// The rule's reply, when it is one to this operation.
+    /// Returns the rule's reply, if it is one to this operation.
     fn decided(reply: Reply) -> Option<<Self as Command>::Reply>;
 }
 
 operations!(define_operations);
 
-/// Checks and decides a command, and draws the consequences within flows and queues of keys, unless its rule has, and for
-/// the turns of keys.
+/// Checks and decides a command. Adds the consequences within flows and key queues, unless the rule has decided them,
+/// and those for the turns of keys.
 fn decide<C: Command>(command: &C, view: &dyn View, at: &Conditions) -> Result<command::Decision<C::Reply>, Stop> {
     command.check(&at.partitions)?;
     let mut decision = command.decide(view, at)?;

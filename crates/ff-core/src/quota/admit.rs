@@ -1,4 +1,4 @@
-//! Admitting: before executions are claimed, the home of each policy that applies to them reserves their slots.
+//! Admission: before executions are claimed, the home of each policy that applies to them reserves their slots.
 
 use std::collections::BTreeSet;
 
@@ -14,19 +14,19 @@ use crate::partition::{PartitionConfig, quota_home};
 use crate::types::{ClaimId, Dimension, ExecutionId, LeaseEpoch, QuotaPolicyId, TimestampMs};
 use crate::view::{Stop, View};
 
-/// Asks a policy whether executions may be claimed now.
+/// A request to a policy: may these executions be claimed now?
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdmitArgs {
     pub policy_id: QuotaPolicyId,
-    /// Of the policy, as the partition of the executions knows it.
+    /// The revision of the policy that the partition of the executions knows.
     pub revision: u64,
-    /// The claim that is to come, for which admitted slots are reserved for [`limits::QUOTA_RESERVED_MS`]. Absent when
-    /// no claim is to come: only those with a slot or in line are judged then, and a slot is for the next claim.
+    /// The claim for which admitted slots are reserved, for [`limits::QUOTA_RESERVED_MS`]. Absent when there is no claim yet:
+    /// then only executions with a slot or a place in the queue are judged, and a slot is reserved for the next claim.
     pub claim_id: Option<ClaimId>,
     pub requests: Vec<SlotRequest>,
 }
 
-/// One execution that is to be claimed, under the epoch of the lease that is to come.
+/// An execution to be claimed, and the epoch of the lease that the claim would create.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlotRequest {
     pub key: String,
@@ -34,31 +34,31 @@ pub struct SlotRequest {
     pub epoch: LeaseEpoch,
 }
 
-/// The answer to each, in their order.
+/// The verdicts, in the order of the requests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdmissionVerdicts {
-    /// The policy's name. Absent when the home knows another definition than the one that was asked about: then nothing was
-    /// decided, and there is no verdict.
+    /// The policy's name. Absent when the home knows another revision than the requested one: then nothing was decided,
+    /// and there are no verdicts.
     pub name: Option<String>,
-    /// When it was decided. A reservation lasts for [`limits::QUOTA_RESERVED_MS`] from then.
+    /// Time of the decision. A reservation lasts for [`limits::QUOTA_RESERVED_MS`] from this time.
     pub at: TimestampMs,
     pub verdicts: Vec<AdmissionVerdict>,
 }
 
-/// Whether an execution may be claimed, as far as one policy is concerned.
+/// The verdict of one policy on an execution.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AdmissionVerdict {
-    /// It may, and its slot is reserved.
+    /// The execution may be claimed, and its slot is reserved.
     Admitted,
-    /// It is reserved for another claim, which is about to take it.
+    /// The slot is reserved for another claim, which is about to use it.
     Elsewhere,
     Refused {
         used: u64,
         limit: u64,
-        /// When the window has room for it. Absent when it waits for a slot, which is then given to it as one gets free.
+        /// Time at which the window has room. Absent when the execution waits for a slot, which it gets when one becomes free.
         retry_at: Option<TimestampMs>,
-        /// Of which dimension a budget has no room. Then it waits for room as well as for the time.
+        /// The dimension in which a budget has no room. The execution then waits for room as well as for the time.
         dimension: Option<Dimension>,
     },
 }
@@ -79,9 +79,9 @@ impl Command for AdmitArgs {
         quota_home(&self.policy_id, partitions)
     }
 
-    /// Reserves a slot for each execution, in their order, so that two that ask together are counted both. One that was
-    /// admitted before under the same epoch is admitted, and counts once; its slot is reserved from now on. While a slot is reserved for
-    /// one claim, no other gets it: only one of them may give it back.
+    /// Reserves a slot for each execution, in their order, so that executions of one request are counted together. An
+    /// execution that was admitted before under the same epoch is admitted again and counts once; its reservation starts
+    /// again. While a slot is reserved for one claim, no other claim gets it, because only one claim may release it.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<AdmissionVerdicts>, Stop> {
         if let Some(budget_id) = self.policy_id.budget() {
             return budget::reserve(self, budget_id, view, at);
@@ -111,7 +111,7 @@ impl Command for AdmitArgs {
 }
 
 impl AdmitArgs {
-    /// The policy, if the home knows it as the partition does.
+    /// Returns the policy, if the home knows the same revision as the partition.
     fn policy(&self, ledger: &Ledger<'_>) -> Result<Option<QuotaPolicy>, Stop> {
         let known = ledger.definition()?.and_then(|(_, policy)| policy);
         Ok(known.filter(|policy| policy.revision == self.revision))
@@ -129,7 +129,7 @@ fn judge(
     let most = u64::from(policy.max_concurrent.unwrap_or(u32::MAX));
     let mut place = None;
     match ledger.slot(key, execution_id)? {
-        // It has been given a slot, and no claim has come of it. Where there is a rate, the claim that comes now counts from now.
+        // The execution was given a slot, but no claim has used it. If the policy has a rate, the new claim counts from now.
         Some(SlotRow { epoch: of, claim_id: None, state: held @ SlotState::Held { .. }, .. })
             if of == *epoch && claim_id.is_some() && policy.rate.is_some() =>
         {
@@ -138,10 +138,10 @@ fn judge(
         Some(slot) if slot.epoch == *epoch && matches!(slot.state, SlotState::Held { .. }) => {
             return judge_again(ledger, policy, usage, (key, who, slot), now);
         }
-        // An older claim asks late; it is not going to take anything.
+        // The request belongs to an older claim, which can no longer take the execution.
         Some(slot) if slot.epoch > *epoch => return Ok(AdmissionVerdict::Elsewhere),
         None if claim_id.is_none() => return Ok(AdmissionVerdict::Elsewhere),
-        // The lease it was held for is over: another one is to come.
+        // The lease that used this slot has ended. The slot of the next lease is judged again.
         Some(SlotRow { state: held @ SlotState::Held { .. }, .. }) => {
             ledger.release(key, usage, *execution_id, held, false)?;
         }
@@ -162,8 +162,8 @@ fn judge(
     Ok(AdmissionVerdict::Admitted)
 }
 
-/// Judges an execution that has a slot. The claim the slot was reserved for may have used it, so the slot and its admission stay;
-/// another claim is one more admission.
+/// Judges an execution that has a slot. The claim that reserved the slot may have used it, so the slot and its
+/// admission stay; another claim counts as one more admission.
 fn judge_again(
     ledger: &mut Ledger<'_>,
     policy: &QuotaPolicy,

@@ -51,7 +51,7 @@ impl KeyUse {
         Self { key: key.to_owned(), in_window: usage.in_window, held: usage.slots, waiting: usage.waiting() }
     }
 
-    /// The values that are listed first.
+    /// Returns the values that are listed first, and whether there are more.
     pub fn foremost(mut keys: Vec<KeyUse>) -> (Vec<KeyUse>, bool) {
         keys.sort_by(|a, b| (b.waiting, b.held, b.in_window, &a.key).cmp(&(a.waiting, a.held, a.in_window, &b.key)));
         let more = keys.len() > limits::QUOTA_KEYS_TOLD;
@@ -60,7 +60,7 @@ impl KeyUse {
     }
 }
 
-/// Which values of a policy's key are in use: some of them, from a place on.
+/// A request for values of a policy's key that are in use, after a given value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuotaKeysArgs {
     pub policy_id: QuotaPolicyId,
@@ -78,11 +78,11 @@ impl QuotaKeysArgs {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QuotaKeysPage {
     pub keys: Vec<KeyUse>,
-    /// Where to go on; none at the end.
+    /// Where to continue; `None` at the end.
     pub next: Option<String>,
 }
 
-/// Which executions hold a slot of a policy: some of them, from a place on.
+/// A request for executions that hold a slot of a policy, after a given place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuotaSlotsArgs {
     pub policy_id: QuotaPolicyId,
@@ -96,20 +96,20 @@ impl QuotaSlotsArgs {
     }
 }
 
-/// Slots that are held, and where to go on.
+/// A page of held slots, and where to continue.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QuotaSlotsPage {
     pub slots: Vec<HeldSlot>,
     pub next: Option<String>,
 }
 
-/// One slot that is held.
+/// A held slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldSlot {
     pub key: String,
     pub execution_id: ExecutionId,
     pub epoch: LeaseEpoch,
-    /// When it was reserved.
+    /// Time of the reservation.
     pub at: TimestampMs,
 }
 
@@ -129,7 +129,7 @@ pub struct QuotaDeleted {
     pub already: bool,
 }
 
-/// A policy, by its name.
+/// A reference to a policy by its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuotaRef {
     pub namespace: Namespace,

@@ -1,4 +1,4 @@
-//! Copying: a partition learns which policies a namespace has.
+//! Copies of policies: every partition receives the policies of a namespace.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ pub struct CopyQuotasArgs {
     pub set: QuotaSet,
 }
 
-/// Which revision the partition knows then.
+/// The revision that the partition knows afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuotasCopied {
     pub revision: u64,
@@ -32,7 +32,7 @@ impl Command for CopyQuotasArgs {
         self.partition
     }
 
-    /// Takes over a newer version of the policies.
+    /// Stores the policies if they are newer than those that the partition knows.
     fn decide(&self, view: &dyn View, _: &Conditions) -> Result<Decision<QuotasCopied>, Stop> {
         let known = view.quotas(self.partition, &self.set.namespace)?.map_or(0, |known| known.revision);
         let is_newer = known < self.set.revision;

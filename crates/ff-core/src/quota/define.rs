@@ -1,4 +1,4 @@
-//! Defining: the home of a policy learns its definition.
+//! Definition of a policy at the home of the policy.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,16 +10,16 @@ use crate::partition::{PartitionConfig, quota_home};
 use crate::types::QuotaPolicyId;
 use crate::view::{Stop, View};
 
-/// Tells the home of a policy how it is defined, or that it is gone.
+/// Sends a policy's definition, or its deletion, to the home of the policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DefineQuotaArgs {
     pub policy_id: QuotaPolicyId,
-    /// Of the namespace's policies.
+    /// The revision of the namespace's policies.
     pub revision: u64,
     pub policy: Option<QuotaPolicy>,
 }
 
-/// Which revision the home knows then.
+/// The revision that the home knows afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuotaDefined {
     pub revision: u64,
@@ -36,7 +36,7 @@ impl Command for DefineQuotaArgs {
         quota_home(&self.policy_id, partitions)
     }
 
-    /// Takes over a newer definition.
+    /// Stores the definition if it is newer than the one that the home knows.
     fn decide(&self, view: &dyn View, _: &Conditions) -> Result<Decision<QuotaDefined>, Stop> {
         let mut ledger = Ledger::of(view, self.policy_id);
         let known = ledger.definition()?.map_or(0, |(revision, _)| revision);

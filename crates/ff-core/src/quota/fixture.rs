@@ -1,4 +1,4 @@
-//! A small world for the tests of quotas: two partitions with work of customers, and a clock the test owns.
+//! A fixture for tests of quotas: two partitions with work of customers, and a clock that the test controls.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ use crate::types::{ClaimId, Kind, Namespace, QuotaName, TimestampMs};
 const PARTITIONS: PartitionConfig =
     PartitionConfig { num_flow_partitions: 2, num_budget_partitions: 1, num_quota_partitions: 1 };
 
-/// Two partitions with work of three customers, and a clock the test owns.
+/// Two partitions with work of three customers, and a clock that the test controls.
 pub(super) struct QuotaFixture {
     pub(super) model: Model,
     entropy: SeededEntropy,
@@ -80,7 +80,7 @@ impl QuotaFixture {
         self.admit_for(Some(ClaimId::from_uuid(Uuid::nil())), policy, requests)
     }
 
-    /// The same for one claim.
+    /// Requests admission for one claim, or without a claim.
     pub(super) fn admit_for(
         &mut self,
         claim_id: Option<ClaimId>,
@@ -125,7 +125,7 @@ impl QuotaFixture {
         self.ask(SettleAdmissionsArgs { policy_id: policy.id, releases, keys: Vec::new() }).unwrap()
     }
 
-    /// Runs one claim of a policy to its end, and returns the tasks it took.
+    /// Runs a claim under one policy to its end. Returns the claimed tasks and the verdicts.
     pub(super) fn claim_whole(
         &mut self,
         policy: &QuotaPolicy,
@@ -150,7 +150,7 @@ impl QuotaFixture {
     }
 }
 
-/// The slots of a policy that hints say are free.
+/// Returns the slots of a policy that are reported as freed by hints.
 pub(super) fn freed(hints: &mut Vec<Hint>, policy: &QuotaPolicy) -> Vec<AdmissionRelease> {
     let of = |hint| match hint {
         Hint::SlotsFreed { execution_id, epoch, slots, .. } => Some((execution_id, epoch, slots)),

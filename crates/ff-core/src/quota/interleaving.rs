@@ -1,5 +1,5 @@
-//! I14 under random interleavings: claims of several callers at once, each broken off at any point, and leases that end
-//! with or without a word.
+//! Invariant I14 under random interleavings: concurrent claims of several callers, each aborted at any point, and
+//! leases that end with or without a hint.
 
 use std::collections::BTreeMap;
 
@@ -114,7 +114,7 @@ fn a_slot_that_was_reserved_anew_is_not_given_back_for_what_it_was_before() {
     }
 }
 
-/// A claim counts from when it is made, not from when room was reserved for one that did not come.
+/// A claim counts from the time when it is made, not from the time when room was reserved for an earlier claim.
 #[test]
 fn a_reservation_that_is_used_late_counts_when_it_is_used() {
     let mut fixture = QuotaFixture::new();
@@ -144,7 +144,7 @@ fn a_turn_that_is_used_late_counts_when_it_is_used() {
         let releases = freed(&mut fixture.hints, &policy);
         fixture.settle(&policy, releases);
     }
-    // Both slots are given to those that wait; no worker comes for them while the window passes.
+    // Both slots are given to waiting executions; no worker claims these executions while the window passes.
     fixture.now = fixture.now + 1_000;
     assert_eq!(fixture.claim_whole(&policy, 0, 24).0.len(), 2);
     let keys = QuotaKeysArgs { policy_id: policy.id, after: None, limit: 9 };
@@ -183,7 +183,7 @@ fn work_no_policy_applies_to_is_taken_at_once() {
     assert_eq!((taken.tasks.len(), taken.admissions.len()), (1, 0));
 }
 
-/// A claim under way: its listed executions, and the place of the policy to ask next.
+/// A claim in progress: its listed executions, and the index of the policy to ask next.
 struct ClaimUnderWay {
     partition: u16,
     claim_id: ClaimId,
@@ -192,10 +192,10 @@ struct ClaimUnderWay {
     admitted_at: TimestampMs,
 }
 
-/// The admissions of a rate under each key, as a caller sees them.
+/// The admissions of a rate under each key, as a caller observes them.
 #[derive(Default)]
 struct Admissions {
-    /// The claims that were admitted last.
+    /// The claim of the last admission of each execution and epoch.
     live: BTreeMap<(ExecutionId, LeaseEpoch), ClaimId>,
     moments: BTreeMap<String, Vec<(ExecutionId, LeaseEpoch, TimestampMs)>>,
 }
@@ -217,7 +217,7 @@ impl Admissions {
         }
     }
 
-    /// The most that were admitted under one key within any span of a window.
+    /// Returns the highest number of admissions under one key within any window.
     fn most_within(&self, window_ms: u64) -> usize {
         let most = |moments: &Vec<(ExecutionId, LeaseEpoch, TimestampMs)>| {
             let from = |first: usize| {
@@ -259,7 +259,7 @@ fn interleave(seed: u64) {
             }
             2..=4 if !claims.is_empty() => {
                 let claim = claims.swap_remove(usize::try_from(roll(claims.len() as u64)).unwrap());
-                // A caller that dies says nothing any more.
+                // A caller that dies makes no further call.
                 if roll(6) > 0 {
                     match step(&mut fixture, &policies, claim, &mut admissions) {
                         Ok(tasks) => held.extend(tasks),
@@ -281,7 +281,7 @@ fn interleave(seed: u64) {
                     fixture.settle(policy, releases);
                 }
             }
-            // Now and then the time of reservations is over.
+            // Sometimes all reservations expire.
             7 if roll(8) == 0 => fixture.now = fixture.now + limits::QUOTA_RESERVED_MS,
             6 => reconcile(&mut fixture, &policies, &mut admissions),
             _ => fixture.now = fixture.now + roll(120),
@@ -303,7 +303,7 @@ fn interleave(seed: u64) {
     }
 }
 
-/// Goes on with a claim: asks the next policy, or takes the executions that all have admitted.
+/// Continues a claim: asks the next policy, or takes the executions that all policies have admitted.
 fn step(
     fixture: &mut QuotaFixture,
     policies: &[QuotaPolicy; 2],
@@ -347,12 +347,12 @@ fn step(
     Err(ClaimUnderWay { requests: admitted, next_policy: claim.next_policy + 1, ..claim })
 }
 
-/// The slots of a policy that are held.
+/// Returns the held slots of a policy.
 fn held(fixture: &QuotaFixture, policy: &QuotaPolicy) -> Vec<HeldSlot> {
     fixture.model.quota_slots(&QuotaSlotsArgs { policy_id: policy.id, after: None, limit: 999 }).slots
 }
 
-/// Notes which unused admissions of a rate were given back.
+/// Records the unused admissions of a rate that were released.
 fn note_releases(admissions: &mut Admissions, policy: &QuotaPolicy, before: &[HeldSlot], after: &[HeldSlot]) {
     for HeldSlot { key, execution_id, epoch, .. } in before.iter().filter(|slot| !after.contains(slot)) {
         if policy.rate.is_some() {
@@ -368,7 +368,7 @@ fn note_releases(admissions: &mut Admissions, policy: &QuotaPolicy, before: &[He
     }
 }
 
-/// Gives back the slots of executions that do not run under the epoch they are for.
+/// Releases the slots of executions that do not run under the epoch of their slot.
 fn reconcile(fixture: &mut QuotaFixture, policies: &[QuotaPolicy], admissions: &mut Admissions) {
     for policy in policies {
         let page = fixture.model.quota_slots(&QuotaSlotsArgs { policy_id: policy.id, after: None, limit: 99 });

@@ -1,5 +1,5 @@
-//! The usage of a policy, in rows: a record per value of its key, its admissions in the window, its slots, and the
-//! executions that wait for one. Every row is found by its name alone, so a rule never looks through many.
+//! The usage of a policy, in rows: one record per value of its key, its admissions in the window, its slots, and the
+//! executions that wait for a slot. Each row is found by its name, so a rule never scans rows.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,15 +16,15 @@ use crate::view::{Miss, View, require_all};
 /// The name of a row at the home of a policy.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum QuotaRowName {
-    /// How the policy is defined, or the budget.
+    /// The definition of the policy or of the budget.
     Policy,
-    /// How a budget stands.
+    /// The balance of a budget.
     Balance,
-    /// The usage under a value of its key.
+    /// The usage under one value of the policy's key.
     Use(String),
     /// An admission, by its number.
     Admission(String, u64),
-    /// The slot of an execution, or its place among those that wait.
+    /// The slot of an execution, or its place in the queue.
     Slot(String, ExecutionId),
     /// An execution that waits for a slot, by its number.
     Waiter(String, u64),
@@ -68,47 +68,47 @@ pub enum QuotaRow {
     },
 }
 
-/// The slot of an execution, or its place among those that wait.
+/// The slot of an execution, or its place in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SlotRow {
     pub epoch: LeaseEpoch,
-    /// Since when.
+    /// Time at which this state began.
     pub at: TimestampMs,
     pub state: SlotState,
-    /// The claim it is reserved for; none when it is for the next that asks.
+    /// The claim for which the slot is reserved; `None` when it is for the next claim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim_id: Option<ClaimId>,
 }
 
-/// Whether an execution has a slot.
+/// The state of an execution's slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SlotState {
-    /// It has one; with the number of its admission, where admissions are counted.
+    /// The execution has a slot. `admission` is the number of its admission, if the policy has a rate.
     Held { admission: Option<u64> },
-    /// It waits for one, under this number.
+    /// The execution waits for a slot, under this number.
     Waiting { place: u64 },
 }
 
 /// The usage under one value of a policy's key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuotaUse {
-    /// Numbers of admissions: the first that may be there, and the next.
+    /// Numbers of admissions: the lowest that may still exist, and the next to assign.
     pub first: u64,
     pub next: u64,
-    /// Admissions that count.
+    /// Admissions in the window.
     pub in_window: u64,
-    /// How many were told to come back when the window has room, and have not been given that room yet.
+    /// Number of executions that got a retry time from the window and have not used it yet.
     pub promised: u64,
     /// Slots in use.
     pub slots: u64,
-    /// Numbers of those that wait: the first that may be there, and the next.
+    /// Numbers of waiting executions: the lowest that may still exist, and the next to assign.
     pub first_waiter: u64,
     pub next_waiter: u64,
 }
 
 impl QuotaUse {
-    /// How many wait for a slot, at most.
+    /// Returns an upper bound of the executions that wait for a slot.
     pub fn waiting(&self) -> u64 {
         self.next_waiter - self.first_waiter
     }
@@ -118,7 +118,7 @@ impl QuotaUse {
     }
 }
 
-/// Rows sort by their kind, so that those of one kind can be walked.
+/// Names begin with the kind of the row, so that rows of one kind sort together and can be listed.
 impl fmt::Display for QuotaRowName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -132,7 +132,7 @@ impl fmt::Display for QuotaRowName {
     }
 }
 
-/// An execution that is to be claimed.
+/// An execution to be claimed.
 #[derive(Clone, Copy)]
 pub(super) struct Claimant {
     pub(super) execution_id: ExecutionId,
@@ -140,7 +140,7 @@ pub(super) struct Claimant {
     pub(super) claim_id: Option<ClaimId>,
 }
 
-/// The rows of a policy with the changes of one command on top.
+/// The rows of a policy, overlaid with the changes of one command.
 pub(crate) struct Ledger<'v> {
     view: &'v dyn View,
     policy_id: QuotaPolicyId,
@@ -152,7 +152,7 @@ impl<'v> Ledger<'v> {
         Self { view, policy_id, touched: BTreeMap::new() }
     }
 
-    /// Has several rows loaded together.
+    /// Requires several rows, so that missing rows are loaded together.
     pub(crate) fn require(&self, names: impl IntoIterator<Item = QuotaRowName>) -> Result<(), Miss> {
         require_all(names.into_iter().map(|name| self.view.quota_row(&self.policy_id, &name).map(drop)))
     }
@@ -172,7 +172,7 @@ impl<'v> Ledger<'v> {
         self.touched.insert(name, None);
     }
 
-    /// The revision the home knows, and the policy, unless it is gone.
+    /// Returns the revision that the home knows, with the policy unless it was deleted.
     pub(super) fn definition(&self) -> Result<Option<(u64, Option<QuotaPolicy>)>, Miss> {
         Ok(match self.row(&QuotaRowName::Policy)? {
             Some(QuotaRow::Policy { revision, policy }) => Some((*revision, policy.clone())),
@@ -187,7 +187,7 @@ impl<'v> Ledger<'v> {
         })
     }
 
-    /// Writes the usage of a key. A key without usage is not kept.
+    /// Writes the usage of a key. The row of a key without usage is removed.
     pub(super) fn put_usage(&mut self, key: &str, usage: QuotaUse) {
         let name = QuotaRowName::Use(key.to_owned());
         if usage.is_idle() { self.remove(name) } else { self.put(name, QuotaRow::Use(usage)) }
@@ -207,7 +207,7 @@ impl<'v> Ledger<'v> {
         })
     }
 
-    /// Drops admissions that have left the window, a bounded number. One that is not dropped yet still counts.
+    /// Removes a bounded number of admissions that have left the window. Those that are not removed yet still count.
     pub(super) fn trim(
         &mut self,
         key: &str,
@@ -233,7 +233,7 @@ impl<'v> Ledger<'v> {
         Ok(())
     }
 
-    /// Gives an execution a slot, and counts its admission where there is a rate.
+    /// Gives an execution a slot, and counts its admission if the policy has a rate.
     pub(super) fn hold(
         &mut self,
         key: &str,
@@ -261,7 +261,7 @@ impl<'v> Ledger<'v> {
         self.put(QuotaRowName::Slot(key.to_owned(), execution_id), row);
     }
 
-    /// Adds an execution to those that wait for a slot, at its place where it has one.
+    /// Adds an execution to the queue for a slot, at its previous place if it has one.
     pub(super) fn line_up(
         &mut self,
         key: &str,
@@ -279,7 +279,7 @@ impl<'v> Ledger<'v> {
         self.put_slot(key, Claimant { claim_id: None, ..claimant }, SlotState::Waiting { place }, at);
     }
 
-    /// Releases the slot or the place of an execution. Its admission goes with its slot when it was not used.
+    /// Releases the slot or the queue place of an execution. Releasing an unused slot also removes its admission.
     pub(super) fn release(
         &mut self,
         key: &str,
@@ -304,7 +304,7 @@ impl<'v> Ledger<'v> {
         Ok(())
     }
 
-    /// Takes the first of those that wait. At most `looks` places are looked at.
+    /// Removes and returns the first execution in the queue. Examines at most `looks` places.
     pub(super) fn next_waiter(
         &mut self,
         key: &str,
@@ -327,8 +327,8 @@ impl<'v> Ledger<'v> {
         Ok(None)
     }
 
-    /// When a window that is full has room for one more, behind those that were told so before: the admissions that count
-    /// leave it one by one, and each makes room for one.
+    /// Returns when a full window has room for one more admission, after all earlier promises: counted admissions leave
+    /// the window one by one, and each of them makes room for one.
     pub(super) fn promise(&self, key: &str, usage: &mut QuotaUse, rate: Rate) -> Result<TimestampMs, Miss> {
         let count = usage.next - usage.first;
         let nth = usage.promised;

@@ -1,9 +1,9 @@
-//! Quotas: how often, and how many at once, executions of a tenant may be claimed.
+//! Quotas: limits on the rate and the concurrency of claims of a namespace's executions.
 //!
-//! A policy is defined at the home of its namespace and copied to every partition, so a claim finds out without a further
-//! read whether anything limits an execution. The usage of a policy is counted at the policy's own home: reserve there
-//! first, claim, and release unused slots at once and the others when the lease ends. A count may be too high for a
-//! moment and is never too low.
+//! A policy is defined at the home of its namespace and copied to every partition, so a claim needs no further read to
+//! find the policies of an execution. The usage of a policy is counted at the policy's own home: a claim first reserves
+//! slots there, then takes the executions. Unused slots are released at once, the others when the lease ends. A count
+//! may temporarily be too high, but is never too low.
 
 mod admit;
 pub mod contracts;
@@ -30,8 +30,8 @@ use crate::types::QuotaPolicyId;
 /// The writes of a rule to quotas.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct QuotaWrites {
-    /// The policies of a namespace, as a partition is to know them.
+    /// The policies of a namespace, for each partition that receives them.
     pub sets: Vec<(u16, QuotaSet)>,
-    /// Rows at the home of a policy, as they are to be; none where there is to be none.
+    /// Rows at the home of a policy; `None` removes the row.
     pub rows: Vec<(QuotaPolicyId, QuotaRowName, Option<QuotaRow>)>,
 }

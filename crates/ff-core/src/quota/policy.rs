@@ -38,7 +38,7 @@ pub struct Rate {
     pub window_ms: u64,
 }
 
-/// The policies of a namespace, as its home decides them or a partition knows them. The higher revision is right.
+/// The policies of a namespace, as decided at its home or as known to a partition. The higher revision is the current one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuotaSet {
     pub namespace: Namespace,
@@ -48,16 +48,16 @@ pub struct QuotaSet {
     pub budgets: BTreeMap<BudgetName, Budget>,
 }
 
-/// The place of an execution in a policy: under which value of its key it counts.
+/// The place of an execution in a policy: the value of the policy's key under which the execution counts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct QuotaSlot {
     pub policy_id: QuotaPolicyId,
     pub key: String,
-    /// Of the policy.
+    /// The revision of the policy.
     pub revision: u64,
 }
 
-/// The id of a policy follows from its name, so that putting it twice makes one policy.
+/// Returns the id of a policy. It is derived from the name, so that putting the policy twice creates one policy.
 pub fn quota_policy_id(namespace: &Namespace, name: &QuotaName) -> QuotaPolicyId {
     let mut hash = Sha256::new();
     [b"quota", namespace.as_str().as_bytes(), b"/", name.as_str().as_bytes()].iter().for_each(|part| hash.update(part));
@@ -67,13 +67,13 @@ pub fn quota_policy_id(namespace: &Namespace, name: &QuotaName) -> QuotaPolicyId
 }
 
 impl QuotaSet {
-    /// Of a namespace that has none.
+    /// Returns the set of a namespace without policies.
     pub fn empty(namespace: Namespace) -> Self {
         Self { namespace, revision: 0, policies: BTreeMap::new(), budgets: BTreeMap::new() }
     }
 
-    /// The slots an execution needs before it is claimed: of quota policies in the order of their names, then of
-    /// budgets. After an answered pause because of a budget, budgets that suspend let it go on, even without room.
+    /// Returns the slots that an execution needs before it is claimed: of quota policies in the order of their names, then of
+    /// budgets. Once an execution's pause because of a budget was answered, budgets that suspend no longer limit it.
     pub fn slots_for(&self, execution: &Execution) -> Vec<QuotaSlot> {
         let is_answered = execution.last_suspension.as_ref().is_some_and(|past| past.is_answered_pause());
         let lets_go_on = |budget: &&Budget| is_answered && budget.definition.on_hard_limit == OnHardLimit::Suspend;
@@ -82,19 +82,19 @@ impl QuotaSet {
         self.policies.values().filter_map(|policy| policy.slot_for(execution)).chain(budgets).collect()
     }
 
-    /// The budgets an execution is charged to, in the order of their names.
+    /// Returns the budgets that an execution is charged to, in the order of their names.
     pub fn budgets_for<'s>(&'s self, execution: &Execution) -> impl Iterator<Item = &'s Budget> {
         self.budgets.values().filter(move |budget| budget.definition.scope.takes_in(execution))
     }
 
-    /// Whether nothing is limited.
+    /// Returns whether the namespace has no policy and no budget.
     pub fn is_empty(&self) -> bool {
         self.policies.is_empty() && self.budgets.is_empty()
     }
 }
 
 impl QuotaPolicy {
-    /// Its place in this policy; none when the policy does not apply to it.
+    /// Returns the slot of an execution in this policy; `None` when the policy does not apply to it.
     pub fn slot_for(&self, execution: &Execution) -> Option<QuotaSlot> {
         if !self.scope.takes_in(execution) {
             return None;

@@ -1,4 +1,4 @@
-//! Putting a policy: how it is to be is decided at the home of its namespace and copied from there.
+//! Creation and change of a policy: the home of its namespace decides, and its decision is copied to the partitions.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,12 +11,12 @@ use crate::partition::{PartitionConfig, namespace_partition};
 use crate::types::{Namespace, QuotaName, QuotaPolicyId};
 use crate::view::{Stop, View};
 
-/// Defines a policy, defines it anew, or deletes it.
+/// Creates, replaces or deletes a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PutQuotaArgs {
     pub namespace: Namespace,
     pub name: QuotaName,
-    /// Absent when the policy is to go.
+    /// Absent to delete the policy.
     pub definition: Option<QuotaDefinition>,
 }
 
@@ -58,8 +58,8 @@ impl PutQuotaArgs {
         }
     }
 
-    /// The policies of the namespace with this one as it is to be. The same again changes nothing, so that a change whose
-    /// copies did not all arrive is simply asked for again.
+    /// Returns the policies of the namespace after this change. Repeating the change has no effect, so a caller can
+    /// repeat it when some copies did not arrive.
     pub fn apply(&self, before: QuotaSet, now: crate::types::TimestampMs) -> Result<QuotaSet, Refusal> {
         let mut after = before;
         let known = after.policies.get(&self.name);
@@ -115,7 +115,7 @@ impl Command for PutQuotaArgs {
     }
 }
 
-/// Changes the policies and budgets of a namespace, at its home. A change that changes nothing writes nothing.
+/// Changes the policies and budgets of a namespace, at its home. A change without effect writes nothing.
 pub(crate) fn change_set(
     namespace: &Namespace,
     view: &dyn View,

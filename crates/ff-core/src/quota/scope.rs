@@ -1,4 +1,4 @@
-//! The scope of a policy, and the value by which it counts, as people write them.
+//! The scope of a policy, and the key by which it counts, as users write them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -33,7 +33,7 @@ pub enum Per {
     Tag(TagKey),
 }
 
-/// A text that is neither a scope nor a key.
+/// The error of a text that is neither a scope nor a key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct BadScope(String);
@@ -42,13 +42,13 @@ const SCOPES: &str = "must be namespace, lane:<lane>, kind:<kind>, tag:<name>=<v
 const KEYS: &str = "must be kind, namespace or tag:<name>";
 
 impl Scope {
-    /// Whether it takes in an execution of the policy's namespace.
+    /// Returns whether the scope covers an execution of the policy's namespace.
     pub fn takes_in(&self, execution: &Execution) -> bool {
         let flow_id = execution.membership.as_ref().map(|member| member.flow_id);
         self.covers((&execution.id, flow_id), &execution.lane, &execution.kind, &execution.tags)
     }
 
-    /// Whether it takes in an execution of the policy's namespace, as readers get it.
+    /// Returns the same for the execution as readers get it.
     pub fn takes_in_info(&self, info: &ExecutionInfo) -> bool {
         self.covers((&info.execution_id, info.flow_id), &info.lane_id, &info.kind, &info.tags)
     }
@@ -66,7 +66,7 @@ impl Scope {
 }
 
 impl Per {
-    /// The value an execution is counted under; none when it is not limited.
+    /// Returns the value under which an execution is counted; `None` when the execution is not limited.
     pub fn key_of(&self, execution: &Execution) -> Option<String> {
         match self {
             Self::Kind => Some(execution.kind.to_string()),

@@ -1,4 +1,4 @@
-//! Settling: slots whose leases have ended, or that were not used, go to those that wait for them.
+//! Settlement: slots whose leases have ended, or that were not used, are given to waiting executions.
 
 use std::collections::BTreeSet;
 
@@ -14,35 +14,35 @@ use crate::partition::{PartitionConfig, quota_home};
 use crate::types::{ClaimId, ExecutionId, LeaseEpoch, QuotaPolicyId, TimestampMs};
 use crate::view::{Stop, View};
 
-/// Gives slots of a policy back.
+/// Releases slots of a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettleAdmissionsArgs {
     pub policy_id: QuotaPolicyId,
     pub releases: Vec<AdmissionRelease>,
-    /// Values of the key to look after besides: old admissions leave the window, and free slots go to those that wait.
+    /// Further values of the key to update: old admissions leave the window, and waiting executions get free slots.
     pub keys: Vec<String>,
 }
 
-/// One slot that is given back.
+/// A slot to release.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdmissionRelease {
     pub key: String,
     pub execution_id: ExecutionId,
     pub epoch: LeaseEpoch,
-    /// No lease came of it, so it does not count in the window either.
+    /// True when no lease used the slot, so that its admission does not count in the window either.
     pub is_unused: bool,
     pub guard: ReleaseGuard,
 }
 
-/// Which reservation is meant. A slot that was reserved anew meanwhile is left alone.
+/// The reservation to release. A slot that has been reserved again since then is left alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReleaseGuard {
-    /// Any: no lease under its epoch can be there any more.
+    /// Any reservation, because a lease under its epoch can no longer exist.
     #[default]
     Any,
-    /// The one for this claim.
+    /// The reservation for this claim.
     Claim(ClaimId),
-    /// The one of this moment.
+    /// The reservation made at this time.
     Since(TimestampMs),
 }
 
@@ -56,16 +56,16 @@ impl ReleaseGuard {
     }
 }
 
-/// The result of giving slots back.
+/// The result of releasing slots.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdmissionsSettled {
-    /// How many slots were given back; the others had been before.
+    /// Number of slots released. The others had been released before.
     pub released: u32,
-    /// Executions that need not wait any longer, to be made ready.
+    /// Executions that no longer wait in the queue, to be unblocked.
     pub woken: Vec<WokenExecution>,
 }
 
-/// An execution whose turn has come. It has a slot, unless the window had no room.
+/// An execution that left the queue. It has a slot, unless the window had no room or the policy was deleted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WokenExecution {
     pub key: String,
@@ -98,7 +98,7 @@ impl Command for SettleAdmissionsArgs {
         let slots = self.releases.iter().map(|one| QuotaRowName::Slot(one.key.clone(), one.execution_id));
         let uses = keys.iter().map(|key| QuotaRowName::Use((*key).clone()));
         ledger.require(slots.chain(uses).chain([QuotaRowName::Policy]))?;
-        // Of a policy that is gone nothing is limited any more, and all that wait are woken.
+        // A deleted policy limits nothing, so all waiting executions are woken.
         let policy = ledger.definition()?.and_then(|(_, policy)| policy);
         let mut settled = AdmissionsSettled::default();
         for one in &self.releases {
@@ -122,8 +122,8 @@ impl Command for SettleAdmissionsArgs {
     }
 }
 
-/// Gives free slots to those that wait, in the order they came. Where the window has no room, as many as there are slots come
-/// without one, to be told when it has.
+/// Gives free slots to waiting executions, in the order of the queue. When the window has no room, as many executions
+/// as there are free slots are woken without a slot, so that their next claim learns when the window has room.
 fn wake(
     ledger: &mut Ledger<'_>,
     policy: Option<&QuotaPolicy>,

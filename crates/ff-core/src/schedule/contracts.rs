@@ -11,7 +11,7 @@ use crate::types::{Namespace, ScheduleName, TimestampMs};
 
 pub use super::write::{ScheduleWritten, WriteScheduleArgs};
 
-/// A schedule, by its name.
+/// A reference to a schedule by its name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ScheduleRef {
     pub namespace: Namespace,
@@ -58,12 +58,12 @@ impl BackfillArgs {
         Ok(())
     }
 
-    /// The ticks of the range. One that has not come yet is not among them.
+    /// Returns the ticks of the range. Refuses a range that ends in the future.
     pub fn ticks(&self, schedule: &Schedule, now: TimestampMs) -> Result<Vec<TimestampMs>, Refusal> {
         if self.to > now {
             return Err(Refusal::invalid("to", format!("must not be in the future, got {}", self.to)));
         }
-        // The bounds are when ticks come by themselves; a range that is asked for may lie outside.
+        // The bounds of the schedule limit its automatic ticks only; a requested range may lie outside.
         let unbounded = super::Ticks { starts_at: None, ends_at: None, ..schedule.ticks() };
         let mut ticks = unbounded.following(self.from - 1, limits::BACKFILL_TICKS + 1);
         ticks.retain(|tick| *tick <= self.to);
@@ -90,11 +90,11 @@ pub struct NextTicks {
     pub ticks: Vec<TimestampMs>,
 }
 
-/// A schedule, and when it ticks next.
+/// A schedule and its next ticks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScheduleInfo {
     pub schedule: Schedule,
-    /// The next five ticks; none while it is paused.
+    /// The next five ticks; none while the schedule is paused.
     pub next_ticks: Vec<TimestampMs>,
 }
 
@@ -106,7 +106,7 @@ impl ScheduleInfo {
 }
 
 impl Schedule {
-    /// The first so many ticks to come; none while it is paused.
+    /// Returns at most `count` next ticks; none while the schedule is paused.
     pub fn next_ticks(&self, count: usize) -> Vec<TimestampMs> {
         let next = self.next_tick.filter(|_| self.paused.is_none());
         std::iter::successors(next, |tick| self.ticks().after(*tick)).take(count).collect()
@@ -121,7 +121,7 @@ pub fn check_tick_count(count: usize) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Which schedules: those of a namespace, from a place on.
+/// A request for schedules of a namespace, after a given name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListSchedulesArgs {
     pub namespace: Namespace,
@@ -139,12 +139,12 @@ impl ListSchedulesArgs {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SchedulesPage {
     pub schedules: Vec<Schedule>,
-    /// Where to go on; none at the end.
+    /// Where to continue; `None` at the end.
     pub next: Option<ScheduleName>,
 }
 
 impl SchedulesPage {
-    /// A page of the first of some, of which one more than fits was looked for.
+    /// Creates a page from a list that has one row more than `limit` if there are further schedules.
     pub fn of(mut schedules: Vec<Schedule>, limit: usize) -> Self {
         let is_more = schedules.len() > limit;
         schedules.truncate(limit);
@@ -153,7 +153,7 @@ impl SchedulesPage {
     }
 }
 
-/// Which schedules of a partition have to be looked at first.
+/// A request for the schedules of a partition that must be processed first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DueSchedulesArgs {
     pub partition: u16,
@@ -167,14 +167,14 @@ impl DueSchedulesArgs {
     }
 }
 
-/// A schedule, and when it has to be looked at.
+/// A schedule, and the time at which it must be processed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DueSchedule {
     pub look_at: TimestampMs,
     pub schedule: ScheduleRef,
 }
 
-/// When the first schedule of a partition has to be looked at.
+/// The time at which the first schedule of a partition must be processed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartitionTick {
     pub partition: u16,

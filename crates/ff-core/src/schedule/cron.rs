@@ -1,9 +1,9 @@
-//! Cron expressions: which local times match, and the next of them.
+//! Cron expressions: parsing, and the next local time that matches.
 
 use jiff::civil::{Date, DateTime};
 
-/// Years that are searched for a match. A 29th of February comes within eight, also across a year like 2100 that is not a
-/// leap year.
+/// Number of years that are searched for a match. A 29th of February occurs within eight years, also across a year like
+/// 2100, which is not a leap year.
 const YEARS: i16 = 9;
 
 /// A parsed cron expression. Each field is a set of numbers, one bit each.
@@ -17,7 +17,7 @@ pub struct Cron {
     last_day: bool,
     months: u64,
     weekdays: u64,
-    /// Where both the day of the month and the day of the week are restricted, a day that matches either is a match.
+    /// True when the day of the month and the day of the week are both restricted: then a day that matches either is a match.
     is_either_day: bool,
 }
 
@@ -31,7 +31,7 @@ struct Field {
     name: &'static str,
     low: u32,
     high: u32,
-    /// Names of its numbers, from the lowest on.
+    /// Names of the numbers, from the lowest on.
     names: &'static [&'static str],
 }
 
@@ -55,8 +55,8 @@ const SHORTHANDS: &[(&str, &str)] = &[
 ];
 
 impl Cron {
-    /// Reads five fields (minute, hour, day of month, month, day of week), six (with the second first), or a shorthand such
-    /// as `@daily`.
+    /// Parses five fields (minute, hour, day of month, month, day of week), six (with
+    /// the second first), or a shorthand such as `@daily`.
     pub fn parse(text: &str) -> Result<Self, BadCron> {
         let text = text.trim();
         if text.starts_with('@') {
@@ -108,7 +108,7 @@ impl Cron {
         Err(BadCron(format!("day of month never comes in the given months, got {day:?}")))
     }
 
-    /// The first local time that matches, from this one on; none within the next years.
+    /// Returns the first local time that matches, not before `from`; `None` if there is none within [`YEARS`].
     pub fn next_from(&self, from: DateTime) -> Option<DateTime> {
         let from = if from.subsec_nanosecond() == 0 {
             from
@@ -143,7 +143,7 @@ impl Cron {
         if self.is_either_day { in_month || in_week } else { in_month && in_week }
     }
 
-    /// The first matching time of a day, from this one on.
+    /// Returns the first matching time of a day, not before this one.
     fn time_from(&self, (hour, minute, second): (i8, i8, i8)) -> Option<(i8, i8, i8)> {
         let first = |set: u64| first_from(set, 0);
         if has(self.hours, two(hour)) {
@@ -169,7 +169,7 @@ fn has(set: u64, number: u32) -> bool {
     set >> number & 1 == 1
 }
 
-/// The first number of a set, from one on.
+/// Returns the first number of a set, not below `from`.
 fn first_from(set: u64, from: i8) -> Option<i8> {
     let rest = set & (u64::MAX << two(from));
     (rest != 0).then(|| i8::try_from(rest.trailing_zeros()).ok()).flatten()
@@ -183,7 +183,7 @@ fn is_any(field: &str) -> bool {
     matches!(field, "*" | "?")
 }
 
-/// The days of the month, and whether the last one is among them.
+/// Parses the days of the month, and whether the last day is among them.
 fn days(field: &str) -> Result<(u64, bool), BadCron> {
     let (last, others): (Vec<_>, Vec<_>) = field.split(',').partition(|part| part.eq_ignore_ascii_case("L"));
     if others.is_empty() {
@@ -193,7 +193,7 @@ fn days(field: &str) -> Result<(u64, bool), BadCron> {
 }
 
 impl Field {
-    /// The set a field stands for: a list of numbers, ranges and steps.
+    /// Parses a field: a list of numbers, ranges and steps.
     fn set(&self, field: &str) -> Result<u64, BadCron> {
         field.split(',').try_fold(0, |set, part| Ok(set | self.part(part)?))
     }
@@ -206,7 +206,7 @@ impl Field {
         let (low, high) = match range.split_once('-') {
             _ if is_any(range) => (self.low, self.high.min(if self.names.len() == 7 { 6 } else { 59 })),
             Some((low, high)) => (self.number(low)?, self.number(high)?),
-            // A step without an end goes on to the last.
+            // A step without an end continues to the highest number.
             None if step.is_some() => (self.number(range)?, self.high),
             None => (self.number(range)?, self.number(range)?),
         };
@@ -332,7 +332,7 @@ mod tests {
         assert!(Cron::parse("@often").unwrap_err().to_string().contains("@hourly"));
     }
 
-    /// Against a search that looks at every second.
+    /// The next match is the same from every time before it, tested in steps of 61 seconds.
     #[test]
     fn nothing_that_matches_is_passed_over() {
         for (cron, from) in [("7 11 * * *", "2026-03-01T10:00:00"), ("*/7 */5 * * 2", "2026-03-02T22:00:00")] {

@@ -1,4 +1,4 @@
-//! How a schedule is defined.
+//! The definition of a schedule.
 
 use serde::{Deserialize, Serialize};
 
@@ -34,11 +34,11 @@ words! {
     }
 }
 
-/// When a schedule's ticks come, and the work that each of them starts.
+/// The times of a schedule's ticks, and the work that each of them starts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScheduleDefinition {
     pub timing: Timing,
-    /// In which cron expressions are read.
+    /// The time zone of cron expressions.
     pub time_zone: Zone,
     /// Maximum delay added to a tick; always the same for a given tick.
     pub jitter_ms: u64,
@@ -46,14 +46,14 @@ pub struct ScheduleDefinition {
     /// No tick after this time.
     pub ends_at: Option<TimestampMs>,
     pub overlap: Overlap,
-    /// How long after its time a tick still starts.
+    /// Time after which a late tick no longer starts.
     pub catch_up_ms: u64,
     pub catch_up: CatchUp,
     pub target: ScheduleTarget,
 }
 
 impl ScheduleDefinition {
-    /// Ticks at these times, everything else by default.
+    /// Creates a definition with this timing and target, and defaults for everything else.
     pub fn new(timing: Timing, target: ScheduleTarget) -> Self {
         Self {
             timing,
@@ -68,13 +68,13 @@ impl ScheduleDefinition {
         }
     }
 
-    /// The same without the values that each tick fills in, as a record has it.
+    /// Returns the definition as a record stores it, without the values that each tick fills in.
     #[must_use]
     pub fn normalized(self, namespace: &Namespace) -> Self {
         Self { target: self.target.normalized(namespace), ..self }
     }
 
-    /// Refuses a definition that no store could make acceptable.
+    /// Refuses a definition that no store could accept.
     pub fn check(&self, tick: &TickOf) -> Result<(), Refusal> {
         match self.timing {
             Timing::EveryMs(every_ms) => {

@@ -1,4 +1,4 @@
-//! Tables of ticks around the changes of clocks.
+//! Tables of ticks around daylight saving changes.
 
 use jiff::Timestamp;
 
@@ -9,7 +9,7 @@ fn at(text: &str) -> TimestampMs {
     TimestampMs(text.parse::<Timestamp>().unwrap().as_millisecond())
 }
 
-/// The ticks from one moment to another, in UTC, without the seconds.
+/// Returns the ticks from one time to another, in UTC, without the seconds.
 fn ticks_of(timing: &Timing, zone: &str, from: &str, to: &str) -> Vec<String> {
     let zone: Zone = zone.parse().unwrap();
     let ticks = Ticks { timing, zone: &zone, anchor: at(from), starts_at: None, ends_at: Some(at(to)) };
@@ -122,7 +122,7 @@ fn new_york_in_autumn() {
     assert_eq!(ticks_of(&Timing::EveryMs(3_600_000), zone, around.0, around.1), hourly(4, 9, "01"));
 }
 
-/// Every tick of a year comes after the one before, however the clocks change between them.
+/// Every tick of a year is later than the previous one, across all clock changes.
 #[test]
 fn ticks_never_go_back() {
     for zone in ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia", "UTC"] {
@@ -146,7 +146,7 @@ fn a_zone_that_changed_its_rules() {
     let daily = |from, to| ticks_of(&cron("0 9 * * *"), "America/Sao_Paulo", from, to);
     assert_eq!(daily("2018-12-01T00:00:00Z", "2018-12-02T00:00:00Z"), ["01 11:00"]);
     assert_eq!(daily("2026-12-01T00:00:00Z", "2026-12-02T00:00:00Z"), ["01 12:00"]);
-    // Apia passed over 30 December 2011 altogether: its ticks come when the day after begins.
+    // Apia skipped 30 December 2011: the tick of that day comes when the next day begins.
     let daily = |from, to| ticks_of(&cron("0 9 * * *"), "Pacific/Apia", from, to);
     assert_eq!(daily("2011-12-29T00:00:00Z", "2011-12-31T00:00:00Z"), ["29 19:00", "30 10:00", "30 19:00"]);
 }

@@ -1,7 +1,7 @@
-//! Schedules: work that starts at times written ahead.
+//! Schedules: work that starts at planned times.
 //!
-//! A tick is submitted under a key that names it, so any number of engines start it once. A [`Turn`] is one look at a
-//! schedule; the record that comes of it is written over the version it was made from.
+//! A tick is submitted under an idempotency key of its own, so it starts once on any number of engines. A [`Turn`]
+//! processes a schedule once. Its result is written only over the record version from which the turn was made.
 
 pub mod contracts;
 mod cron;
@@ -30,12 +30,12 @@ pub use zone::{UnknownZone, Zone};
 use crate::types::TimestampMs;
 
 impl ScheduleRef {
-    /// One name for both parts, as keys and indexes have it.
+    /// Returns one name for both parts, as used in keys and indexes.
     pub fn key(&self) -> String {
         format!("{}/{}", self.namespace, self.name)
     }
 
-    /// Reads the text of [`Self::key`].
+    /// Parses the text of [`Self::key`].
     pub fn parse_key(text: &str) -> Option<Self> {
         let (namespace, name) = text.split_once('/')?;
         let namespace = crate::types::Namespace::parse(namespace).ok()?;
@@ -44,7 +44,7 @@ impl ScheduleRef {
 }
 
 impl ScheduleWrite {
-    /// When the schedule has to be looked at.
+    /// Returns the time at which the schedule must be processed next.
     pub fn look_at(&self) -> Option<TimestampMs> {
         self.record.as_ref().and_then(|record| record.look_at())
     }

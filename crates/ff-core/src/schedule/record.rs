@@ -1,4 +1,4 @@
-//! A schedule as it stands.
+//! The record of a schedule.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,29 +8,29 @@ use crate::limits;
 use crate::state::words;
 use crate::types::{ExecutionId, FlowId, Namespace, ScheduleId, ScheduleName, TimestampMs};
 
-/// A schedule: its definition, the next tick, and the last ones.
+/// A schedule: its definition, its next tick and its latest ticks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Schedule {
     pub id: ScheduleId,
     pub namespace: Namespace,
     pub name: ScheduleName,
     pub definition: ScheduleDefinition,
-    /// Grows with every change. A change is written over the version it was made from.
+    /// Increases with every change. A change is written only over the version from which it was made.
     pub version: u64,
     pub created_at: TimestampMs,
-    /// When the definition changed last, or it was paused or resumed.
+    /// Time of the last change of the definition, pause or resumption.
     pub changed_at: TimestampMs,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused: Option<Pause>,
-    /// The first tick that is not handled yet; none when none is to come.
+    /// The first tick that is not handled yet; `None` when there are no further ticks.
     pub next_tick: Option<TimestampMs>,
-    /// A tick that waits for the end of the work of the one before it.
+    /// A tick that waits until the work of the previous tick has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queued: Option<QueuedTick>,
-    /// The work that a tick started last.
+    /// The work that was started last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_started: Option<StartedWork>,
-    /// The last ticks that were handled, oldest first.
+    /// The ticks that were handled last, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ticks: Vec<TickRecord>,
 }
@@ -44,11 +44,11 @@ pub struct Pause {
     pub reason: Option<String>,
 }
 
-/// A tick that waits for an end.
+/// A tick that waits until the work of the previous tick has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueuedTick {
     pub tick: TimestampMs,
-    /// When it is looked whether it may start, in case the end was not announced.
+    /// Time of the next check whether the tick may start, in case the end was not announced.
     pub look_at: TimestampMs,
 }
 
@@ -111,24 +111,24 @@ words! {
 }
 
 impl Schedule {
-    /// When its ticks come.
+    /// Returns the times of the schedule's ticks.
     pub fn ticks(&self) -> Ticks<'_> {
         let ScheduleDefinition { timing, time_zone, starts_at, ends_at, .. } = &self.definition;
         let anchor = starts_at.unwrap_or(self.created_at);
         Ticks { timing, zone: time_zone, anchor, starts_at: *starts_at, ends_at: *ends_at }
     }
 
-    /// One of its ticks.
+    /// Returns one tick of the schedule.
     pub fn tick(&self, tick: TimestampMs) -> TickOf<'_> {
         TickOf { id: self.id, namespace: &self.namespace, name: &self.name, tick }
     }
 
-    /// When a tick starts: as much later as the jitter has it.
+    /// Returns when a tick starts: its time plus its jitter.
     pub fn start_of(&self, tick: TimestampMs) -> TimestampMs {
         tick + self.tick(tick).jitter(self.definition.jitter_ms)
     }
 
-    /// When it has to be looked at next, if ever.
+    /// Returns the time at which the schedule must be processed next, if any.
     pub fn look_at(&self) -> Option<TimestampMs> {
         if self.paused.is_some() {
             return None;
@@ -137,7 +137,7 @@ impl Schedule {
         self.next_tick.map(|tick| self.start_of(tick)).into_iter().chain(queued).min()
     }
 
-    /// A new schedule.
+    /// Creates a schedule.
     pub fn create(
         id: ScheduleId,
         (namespace, name): (Namespace, ScheduleName),
@@ -162,7 +162,7 @@ impl Schedule {
         schedule.with_next_tick(now)
     }
 
-    /// The same schedule with another definition; nothing when it is the same.
+    /// Returns the schedule with another definition; `None` when the definition is the same.
     pub fn redefine(&self, definition: ScheduleDefinition, now: TimestampMs) -> Result<Option<Self>, Refusal> {
         let definition = definition.normalized(&self.namespace);
         if self.definition == definition {
@@ -189,7 +189,7 @@ impl Schedule {
         Err(Refusal::invalid(field, what))
     }
 
-    /// Pauses it; nothing when it is paused for the same reason.
+    /// Pauses the schedule. Returns `None` when it is already paused for the same reason.
     pub fn pause(&self, reason: Option<String>, now: TimestampMs) -> Option<Self> {
         if self.paused.as_ref().is_some_and(|paused| paused.reason == reason) {
             return None;
@@ -198,7 +198,7 @@ impl Schedule {
         Some(Self { paused: Some(Pause { at, reason }), changed_at: now, ..self.next_version() })
     }
 
-    /// Resumes it; nothing when it is not paused. Ticks that came meanwhile are not made up for.
+    /// Resumes the schedule. Returns `None` when it is not paused. Ticks during the pause are skipped.
     pub fn resume(&self, now: TimestampMs) -> Option<Self> {
         self.paused.as_ref()?;
         let mut after = Self { paused: None, changed_at: now, ..self.next_version() };
@@ -212,7 +212,7 @@ impl Schedule {
         Self { version: self.version + 1, ..self.clone() }
     }
 
-    /// Notes the outcome of a tick. A tick that waited has its entry already.
+    /// Records the outcome of a tick. It replaces the entry of a queued tick.
     pub(super) fn note(&mut self, record: TickRecord) {
         match self.ticks.iter_mut().find(|known| known.tick == record.tick && known.outcome == TickOutcome::Queued) {
             Some(known) => *known = record,

@@ -1,4 +1,4 @@
-//! The target of a schedule: an execution or a flow, as it would be submitted.
+//! The target of a schedule: an execution or a flow, in the form of a submission.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use crate::limits;
 use crate::payload::Payload;
 use crate::types::{FlowId, IdempotencyKey, Namespace, ScheduleId, ScheduleName, TagValue, TimestampMs};
 
-/// The work that ticks start. Payloads and the values of labels may hold `{{tick}}` and `{{schedule}}`.
+/// The work that ticks start. Payloads and tag values may contain `{{tick}}` and `{{schedule}}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScheduleTarget {
@@ -28,7 +28,7 @@ pub enum TickStart {
     Flow(Box<SubmitFlowArgs>),
 }
 
-/// Which tick of which schedule.
+/// One tick of a schedule.
 #[derive(Clone, Copy, Debug)]
 pub struct TickOf<'s> {
     pub id: ScheduleId,
@@ -38,28 +38,28 @@ pub struct TickOf<'s> {
 }
 
 impl TickOf<'_> {
-    /// The moment as texts name it, in RFC 3339.
+    /// Returns the time of the tick as written in texts, in RFC 3339.
     pub fn moment(&self) -> String {
         Timestamp::from_millisecond(self.tick.0).map_or_else(|_| self.tick.to_string(), |at| at.to_string())
     }
 
-    /// The key that makes every submission of this tick the same.
+    /// Returns the idempotency key of the tick's submission.
     pub fn key(&self) -> Result<IdempotencyKey, Refusal> {
         let key = format!("schedule/{}/{}", self.id, self.moment());
         IdempotencyKey::parse(&key).map_err(|error| Refusal::invalid("schedule", error))
     }
 
-    /// The uuid of the work that this tick starts.
+    /// Returns the uuid of the work that this tick starts.
     fn uuid(&self) -> Uuid {
         let digest = self.digest(b"uuid");
         let mut random = [0; 10];
         random.copy_from_slice(&digest[..10]);
-        // A uuid of the time 0 is kept for members of flows.
+        // Uuids of the time 0 are reserved for members of flows.
         let made_at = u64::try_from(self.tick.0).unwrap_or(0).max(1);
         uuid::Builder::from_unix_timestamp_millis(made_at, &random).into_uuid()
     }
 
-    /// How long after its tick it starts, the same for every engine.
+    /// Returns the delay of this tick's start. It is the same on every engine.
     pub(super) fn jitter(&self, jitter_ms: u64) -> u64 {
         let mut bytes = [0; 8];
         bytes.copy_from_slice(&self.digest(b"jitter")[..8]);
@@ -79,7 +79,7 @@ impl TickOf<'_> {
         is_template.then(|| text.replace("{{tick}}", &self.moment()).replace("{{schedule}}", self.name.as_str()))
     }
 
-    /// Fills in a payload that is text.
+    /// Replaces the placeholders in a payload, if it is text.
     fn fill_payload(&self, payload: &mut Payload) {
         if let Some(filled) = std::str::from_utf8(&payload.bytes).ok().and_then(|text| self.fill(text)) {
             payload.bytes = filled.into();
@@ -97,7 +97,7 @@ impl TickOf<'_> {
 }
 
 impl ScheduleTarget {
-    /// Its field name in requests.
+    /// Returns the name of the target's field in requests.
     pub fn field(&self) -> &'static str {
         match self {
             Self::Execution(_) => "execution",
@@ -105,7 +105,7 @@ impl ScheduleTarget {
         }
     }
 
-    /// The same without the values that each tick fills in, so that two definitions that mean the same are equal.
+    /// Returns the target without the values that each tick fills in, so that equivalent definitions are equal.
     #[must_use]
     pub(super) fn normalized(mut self, namespace: &Namespace) -> Self {
         match &mut self {
@@ -117,14 +117,14 @@ impl ScheduleTarget {
         self
     }
 
-    /// The work that a tick starts. The same tick always starts the same.
+    /// Returns the work that a tick starts. It is always the same for the same tick.
     pub fn at_tick(&self, tick: &TickOf) -> Result<TickStart, Refusal> {
         match self {
             Self::Execution(template) => {
                 let mut args = (**template).clone();
                 args.uuid = tick.uuid();
                 args.namespace = tick.namespace.clone();
-                // Work under a singleton or debounce key has no other key; its uuid makes it the same.
+                // Work with a singleton or debounce key has no idempotency key; its uuid makes repeated submissions the same.
                 args.idempotency_key = if args.key_rule.is_none() { Some(tick.key()?) } else { None };
                 tick.fill_payload(&mut args.payload);
                 tick.fill_tags(&mut args.tags)?;
@@ -144,7 +144,7 @@ impl ScheduleTarget {
         }
     }
 
-    /// Refuses a target that would be refused at every tick, with the field it is about.
+    /// Refuses a target that would be refused at every tick, and names the wrong field.
     pub fn check(&self, tick: &TickOf) -> Result<(), Refusal> {
         let within = |refusal: Refusal| match refusal.field.clone() {
             Some(field) => refusal.at(format!("{}.{field}", self.field())),

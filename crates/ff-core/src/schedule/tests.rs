@@ -36,7 +36,7 @@ fn work(nth: u128) -> StartedWork {
     StartedWork::Execution(ExecutionId::new(0, Uuid::from_u128(nth)))
 }
 
-/// Looks at a schedule. The started work is numbered; `lives` says whether the last started work does.
+/// Runs a turn of a schedule. Started work is numbered; `lives` says whether the work started last has not ended.
 fn look(before: &Schedule, now: TimestampMs, lives: bool) -> (Schedule, Vec<TimestampMs>) {
     run(Turn::of(before, now), before, lives)
 }

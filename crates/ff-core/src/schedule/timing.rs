@@ -1,4 +1,4 @@
-//! When a schedule's ticks come: by a cron expression, at an interval, or once.
+//! The timing of a schedule's ticks: a cron expression, an interval, or a single time.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,15 +10,15 @@ use super::cron::{BadCron, Cron};
 use crate::limits;
 use crate::types::TimestampMs;
 
-/// When ticks come.
+/// The times of ticks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Timing {
-    /// When the local time matches.
+    /// Each time when the local time matches.
     Cron(CronText),
-    /// Every so many milliseconds, regardless of the local time.
+    /// An interval in milliseconds, regardless of the local time.
     EveryMs(u64),
-    /// Once.
+    /// Once, at this time.
     At(TimestampMs),
 }
 
@@ -69,12 +69,12 @@ impl schemars::JsonSchema for CronText {
     }
 }
 
-/// When ticks come, with the bounds they come within.
+/// The times of ticks, and the bounds within which they lie.
 #[derive(Clone, Copy, Debug)]
 pub struct Ticks<'d> {
     pub timing: &'d Timing,
     pub zone: &'d Zone,
-    /// From where an interval is counted.
+    /// The time from which intervals are counted.
     pub anchor: TimestampMs,
     pub starts_at: Option<TimestampMs>,
     /// No tick after this time.
@@ -82,7 +82,7 @@ pub struct Ticks<'d> {
 }
 
 impl Ticks<'_> {
-    /// The first tick after a moment.
+    /// Returns the first tick after a given time.
     pub fn after(&self, moment: TimestampMs) -> Option<TimestampMs> {
         let moment = self.starts_at.map_or(moment, |starts_at| moment.max(starts_at - 1));
         let next = match self.timing {
@@ -94,14 +94,14 @@ impl Ticks<'_> {
         (next <= last).then_some(next)
     }
 
-    /// The first so many ticks after a moment.
+    /// Returns the first `count` ticks after a given time.
     pub fn following(&self, moment: TimestampMs, count: usize) -> Vec<TimestampMs> {
         std::iter::successors(self.after(moment), |tick| self.after(*tick)).take(count).collect()
     }
 }
 
-/// The first moment after another at which the local time matches. Local times that are skipped come when the clocks have changed;
-/// those that are repeated come once.
+/// Returns the first time after `after` at which the local time matches. A local time that is skipped comes when the
+/// clocks have changed; a local time that is repeated comes once.
 fn next_match(cron: &Cron, zone: &Zone, after: TimestampMs) -> Option<TimestampMs> {
     let mut local = zone.local(after)?;
     loop {

@@ -1,5 +1,5 @@
-//! A turn: one look at a schedule. The engine asks a turn for the next tick, starts it, and writes the record that
-//! comes of it over the version it has read. A turn that is made twice starts the same.
+//! A turn: one pass over a schedule. The engine asks a turn for the next tick, starts it, and writes the resulting
+//! record over the version that it has read. A turn that is repeated starts the same work.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use super::{CatchUp, Overlap};
 use crate::limits;
 use crate::types::TimestampMs;
 
-/// A schedule while it is looked at.
+/// A schedule during a turn.
 #[derive(Clone, Debug)]
 pub struct Turn {
     after: Schedule,
@@ -21,25 +21,25 @@ pub struct Turn {
 /// The next step of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TickStep {
-    /// Find out whether this lives, and go on with [`Turn::overlap`].
+    /// Check whether this work is live, and continue with [`Turn::overlap`].
     Ask(TimestampMs, StartedWork),
-    /// Start it, and go on with [`Turn::started`].
+    /// Start the tick, and continue with [`Turn::started`].
     Start(TimestampMs),
-    /// There is nothing more to do.
+    /// The turn is complete.
     Done,
 }
 
-/// The decision about a tick whose predecessor has been looked at.
+/// The decision about a tick after its predecessor was checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OverlapVerdict {
     Start,
     CancelAndStart(StartedWork),
-    /// The progress is recorded.
+    /// The outcome of the tick is recorded. Nothing is started.
     Settled,
 }
 
 impl Turn {
-    /// The due ticks of a schedule. Missed ticks are noted as such.
+    /// Creates a turn for the due ticks of a schedule. Missed ticks are recorded as skipped.
     pub fn of(schedule: &Schedule, now: TimestampMs) -> Self {
         let mut turn =
             Self { after: schedule.clone(), ticks: VecDeque::new(), now, is_triggered: false, noted: Vec::new() };
@@ -49,7 +49,7 @@ impl Turn {
         turn
     }
 
-    /// A start that an operator asked for.
+    /// Creates a turn for a start that an operator requested.
     pub fn triggered(schedule: &Schedule, now: TimestampMs) -> Self {
         Self { after: schedule.clone(), ticks: [now].into(), now, is_triggered: true, noted: Vec::new() }
     }
@@ -60,7 +60,7 @@ impl Turn {
         let Some(first) = self.after.next_tick.filter(|tick| self.after.start_of(*tick) <= now) else { return };
         let mut next = Some(first);
         if now.since(self.after.start_of(first)) > catch_up_ms {
-            // Ticks from before the window are passed over at once.
+            // Ticks before the window are skipped all at once.
             let window = now - catch_up_ms - self.after.definition.jitter_ms - 1;
             next = self.after.ticks().after(window.max(first));
             self.skip(first, SkipReason::Missed);
@@ -73,7 +73,7 @@ impl Turn {
             due.push(tick);
         }
         if self.after.definition.catch_up == CatchUp::Last {
-            // Only the last can run, so nothing is kept of those before the last ones.
+            // Only the last tick can run, so earlier ones are dropped to keep the number of ticks bounded.
             while let Some(tick) = next.filter(|tick| self.after.start_of(*tick) <= now) {
                 due.remove(0);
                 next = self.after.ticks().after(tick);
@@ -94,7 +94,7 @@ impl Turn {
         }
     }
 
-    /// The next step.
+    /// Returns the next step.
     pub fn step(&self) -> TickStep {
         let Some(tick) = self.ticks.front().copied() else { return TickStep::Done };
         match self.after.last_started {
@@ -103,7 +103,7 @@ impl Turn {
         }
     }
 
-    /// Decides about a tick by whether the last started work lives.
+    /// Decides about a tick, given whether the work that was started last is live.
     pub fn overlap(&mut self, tick: TimestampMs, started: StartedWork, lives: bool) -> OverlapVerdict {
         if !lives {
             return OverlapVerdict::Start;
@@ -130,7 +130,7 @@ impl Turn {
         }
     }
 
-    /// Notes the work that was started for a tick.
+    /// Records the work that was started for a tick.
     pub fn started(&mut self, tick: TimestampMs, work: StartedWork) {
         self.after.last_started = Some(work);
         self.settle(tick, TickOutcome::Started, |record| match work {
@@ -139,7 +139,7 @@ impl Turn {
         });
     }
 
-    /// Notes that a singleton key kept a tick from starting anything.
+    /// Records that a singleton key prevented a tick from starting work.
     pub fn kept_back(&mut self, tick: TimestampMs, work: StartedWork) {
         self.settle(tick, TickOutcome::Skipped, |record| {
             record.reason = Some(SkipReason::Singleton);
@@ -149,7 +149,7 @@ impl Turn {
         });
     }
 
-    /// Notes that the work of a tick was refused.
+    /// Records that the work of a tick was refused.
     pub fn refused(&mut self, tick: TimestampMs, why: String) {
         self.settle(tick, TickOutcome::Refused, |record| record.detail = Some(why));
     }
@@ -182,17 +182,17 @@ impl Turn {
         self.noted.push(record);
     }
 
-    /// The outcomes of ticks in this turn.
+    /// Returns the outcomes of ticks in this turn.
     pub fn noted(&self) -> &[TickRecord] {
         &self.noted
     }
 
-    /// The work whose end a queued tick waits for.
+    /// Returns the work whose end a queued tick waits for.
     pub fn awaits(&self) -> Option<StartedWork> {
         self.after.queued.and(self.after.last_started)
     }
 
-    /// The schedule as it is after this turn; nothing when nothing changed.
+    /// Returns the schedule after this turn; `None` when nothing changed.
     pub fn finish(self, before: &Schedule) -> Option<Schedule> {
         (self.after != *before).then(|| self.after.next_version())
     }

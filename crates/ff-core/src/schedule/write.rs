@@ -1,4 +1,5 @@
-//! Writing: a schedule is changed over the version that was read, so that of two changes at once one is made anew.
+//! Writes of schedules: a change is written only over the version that was read, so
+//! that of two concurrent changes one is made again.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,19 +8,19 @@ use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, schedule_partition};
 use crate::view::{Stop, View};
 
-/// Writes a schedule over a version of it, or removes it.
+/// Writes a schedule over a given version, or removes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WriteScheduleArgs {
     pub schedule: ScheduleRef,
-    /// The version that must be there; 0 where there must be none.
+    /// The version that must be stored; 0 when none may be stored.
     pub expected: u64,
-    /// Absent when it is to go.
+    /// Absent to remove the schedule.
     pub record: Option<Box<Schedule>>,
-    /// The outcomes of ticks by this change, for metrics.
+    /// Outcomes of ticks in this change, for metrics.
     pub noted: Vec<TickRecord>,
 }
 
-/// Whether it was written: not, when another version is there.
+/// The result of a write. Nothing is written when another version is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScheduleWritten {
     pub written: bool,
@@ -28,10 +29,10 @@ pub struct ScheduleWritten {
 /// The write of a rule to a schedule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScheduleWrite {
-    /// Its home.
+    /// The home partition of the schedule.
     pub partition: u16,
     pub schedule: ScheduleRef,
-    /// Absent when it is to go.
+    /// Absent to remove the schedule.
     pub record: Option<Box<Schedule>>,
 }
 
@@ -42,7 +43,7 @@ impl Command for WriteScheduleArgs {
         schedule_partition(&self.schedule, partitions)
     }
 
-    /// A call that is repeated finds its own version and is answered as the first time.
+    /// A repeated call finds its own record and returns the same reply as the first time.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<ScheduleWritten>, Stop> {
         let partition = self.partition(&at.partitions);
         let known = view.schedule(partition, &self.schedule)?;

@@ -1,4 +1,4 @@
-//! Time zones: by their IANA names, from the database that is compiled in, so that every engine has the same rules.
+//! Time zones by their IANA names, from a database that is compiled in, so that every engine has the same rules.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,14 +10,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::types::TimestampMs;
 
-/// Names that are suggested in place of one that does not exist.
+/// Number of names that are suggested in place of an unknown one.
 const SUGGESTIONS: usize = 3;
 
 /// A time zone of the IANA database.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Zone(TimeZone);
 
-/// A name that no time zone has.
+/// The error of a name that no time zone has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be an IANA time zone, got {name:?}; the nearest are {}", nearest.join(", "))]
 pub struct UnknownZone {
@@ -36,18 +36,18 @@ impl Zone {
         self.0.iana_name().unwrap_or("UTC")
     }
 
-    /// The local time at a moment.
+    /// Returns the local time at a given time.
     pub fn local(&self, at: TimestampMs) -> Option<DateTime> {
         Some(self.0.to_datetime(Timestamp::from_millisecond(at.0).ok()?))
     }
 
-    /// When a local time comes: at the first of its two moments where it is repeated, and when the clocks have been put forward
-    /// where it is skipped.
+    /// Returns when a local time occurs. A repeated local time occurs at the first of its two times; a skipped one,
+    /// when the clocks change.
     pub fn moment(&self, local: DateTime) -> Option<TimestampMs> {
         let ambiguous = self.0.to_ambiguous_timestamp(local);
         let at = match ambiguous.offset() {
             AmbiguousOffset::Gap { before, .. } => {
-                // Before the change the local time is still that of the offset before it.
+                // With the offset from before the change, a skipped local time lies just after the change.
                 let inside = before.to_timestamp(local).ok()?;
                 self.last_change(inside)?
             }
@@ -56,7 +56,7 @@ impl Zone {
         Some(TimestampMs(at.as_millisecond()))
     }
 
-    /// The last change of the zone's offset up to a moment that follows it.
+    /// Returns the last change of the zone's offset, not after a given time.
     fn last_change(&self, at: Timestamp) -> Option<Timestamp> {
         let after = at.checked_add(SignedDuration::from_nanos(1)).ok()?;
         self.0.preceding(after).next().map(|transition| transition.timestamp())
@@ -102,9 +102,9 @@ impl schemars::JsonSchema for Zone {
     }
 }
 
-/// The names that are written most alike.
+/// Returns the names with the most similar spelling.
 fn nearest(name: &str) -> Vec<String> {
-    // No name is this long; the comparison takes time by its length.
+    // No name is longer than this. The limit bounds the time of the comparison.
     let wanted: Vec<char> = name.chars().take(64).flat_map(char::to_lowercase).collect();
     let names = jiff::tz::db().available().map(|known| known.as_str().to_owned());
     let mut by_distance: Vec<_> = names.map(|known| (distance(&wanted, &known.to_lowercase()), known)).collect();
@@ -112,7 +112,7 @@ fn nearest(name: &str) -> Vec<String> {
     by_distance.into_iter().take(SUGGESTIONS).map(|(_, known)| known).collect()
 }
 
-/// How many characters have to be put in, taken out or replaced. A city without its region is as near as its name is.
+/// Returns the number of characters to insert, delete or replace. A city may also match without its region.
 fn distance(wanted: &[char], known: &str) -> usize {
     let city = known.rsplit('/').next().unwrap_or(known);
     edits(wanted, known).min(edits(wanted, city))

@@ -11,15 +11,15 @@ use crate::types::ExecutionId;
 pub use super::deliver::{DeliverArgs, DeliveredSignal, check_signal_payload};
 pub use super::open::WaitpointRef;
 
-/// A signal with its bytes.
+/// A signal with its payload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReceivedSignal {
     pub signal: Signal,
-    /// Its payload; none when it has none, or when it was read without.
+    /// Absent when the signal has no payload, or when it was read without its payload.
     pub payload: Option<Payload>,
 }
 
-/// Which signals of an execution to list: oldest first, a page at a time.
+/// A request for the signals of an execution, oldest first, one page at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignalsArgs {
     pub execution_id: ExecutionId,
@@ -44,10 +44,10 @@ pub struct SignalsPage {
     pub next: Option<usize>,
 }
 
-/// Asks for the deliveries on every partition.
+/// A request for the deliveries of all partitions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveriesArgs {
-    /// Where the last page ended; from now on when absent.
+    /// Where the last page ended; absent for deliveries from now on.
     pub after: Option<FeedCursor>,
     pub limit: usize,
 }

@@ -1,4 +1,4 @@
-//! Delivering: a caller from outside sends a signal to an execution, by the authority of a token.
+//! Delivery: a caller from outside sends a signal to an execution, authorized by a token.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ use crate::token::PresentedToken;
 use crate::types::{ExecutionId, IdempotencyKey, SignalId, SignalName, TimestampMs};
 use crate::view::{Stop, View, require_all};
 
-/// A signal from outside to an execution. The token is the whole authority.
+/// A signal from outside to an execution. The token is the only authorization.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeliverArgs {
     pub execution_id: ExecutionId,
@@ -25,13 +25,13 @@ pub struct DeliverArgs {
     pub name: SignalName,
     pub source: Source,
     pub payload: Option<Payload>,
-    /// Under this key a waitpoint takes one signal, for as long as the key is remembered.
+    /// A waitpoint accepts one signal under this key, for as long as the key is remembered.
     pub idempotency_key: Option<IdempotencyKey>,
     pub dedup_ttl_ms: u64,
 }
 
 impl DeliverArgs {
-    /// A signal with nothing but its name.
+    /// Creates a signal with a name, and defaults for everything else.
     pub fn new(execution_id: ExecutionId, waitpoint: WaitpointRef, token: PresentedToken, name: SignalName) -> Self {
         Self {
             execution_id,
@@ -55,7 +55,7 @@ impl DeliverArgs {
     }
 }
 
-/// Refuses a signal over its limit.
+/// Refuses a payload over the limit of signals.
 pub fn check_signal_payload(payload: &Payload) -> Result<(), Refusal> {
     let sent = payload.bytes.len();
     if sent > limits::SIGNAL_BYTES {
@@ -86,9 +86,8 @@ impl Command for DeliverArgs {
 
     /// Records a signal and counts it for the suspension that waits for it, or buffers it for a pending waitpoint.
     ///
-    /// The token is verified before anything else is looked at: without a valid one, an execution that exists and one
-    /// that does not are answered alike. A signal that arrived before is answered with the id of the first, even if the
-    /// execution has ended since.
+    /// The token is verified before any other check: without a valid token, an existing and an unknown execution get
+    /// the same reply. A repeated signal is answered with the id of the first, even if the execution has ended since.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<DeliveredSignal>, Stop> {
         let now = at.now;
         let (execution, waitpoint) = open(view, &self.execution_id, &self.waitpoint, &self.token, now)?;
@@ -133,7 +132,7 @@ impl Command for DeliverArgs {
     }
 }
 
-/// How the waitpoint stands, when it takes signals.
+/// Returns the state of the waitpoint, or a refusal when the waitpoint accepts no signals.
 fn receptive(execution: &Execution, waitpoint: &Waitpoint, now: TimestampMs) -> Result<WaitpointState, Refusal> {
     if execution.is_finished() {
         let state = execution.public_state();
@@ -147,7 +146,7 @@ fn receptive(execution: &Execution, waitpoint: &Waitpoint, now: TimestampMs) -> 
     }
 }
 
-/// Counts a signal towards the condition, and lets the execution go on when that meets it.
+/// Counts a signal towards the condition, and resumes the execution when the condition is met.
 fn count(
     execution: &Execution,
     waitpoint: &Waitpoint,
@@ -179,10 +178,10 @@ fn count(
     (effect, released)
 }
 
-/// Keeps a signal for a suspension that has not begun.
+/// Buffers a signal for a suspension that has not begun.
 ///
-/// One suspension may wait on every waitpoint its execution made ahead, and weighs all that came early in one step, so the
-/// limit is on all of them together.
+/// One suspension may wait on all pending waitpoints of its execution, and weighs all early signals in one step.
+/// Therefore the limit applies to all of them together.
 fn buffer(
     view: &dyn View,
     (execution, waitpoint): (&Execution, &Waitpoint),

@@ -1,4 +1,4 @@
-//! The feed of delivered signals: bounded, one per partition, read with one cursor over all of them.
+//! The feeds of delivered signals: bounded, one per partition, read with one cursor over all partitions.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -31,7 +31,7 @@ pub struct Delivery {
 }
 
 impl Delivery {
-    /// A signal as the feed records it.
+    /// Returns the feed's entry for a signal.
     pub fn of(execution: &Execution, signal: &Signal, position: Position) -> Self {
         Self {
             position,
@@ -46,7 +46,7 @@ impl Delivery {
     }
 }
 
-/// A place in the feed of one partition: when, and which of that moment.
+/// A position in the feed of one partition: a time, and a number among the entries of this time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Position {
     pub at: TimestampMs,
@@ -54,7 +54,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// The place after another, at a moment.
+    /// Returns the position after `last`, not before `now`.
     pub fn after(last: Option<Position>, now: TimestampMs) -> Self {
         match last {
             Some(last) if last.at >= now => Self { at: last.at, nth: last.nth + 1 },
@@ -81,7 +81,7 @@ impl FromStr for Position {
     }
 }
 
-/// Where a reader is in every feed. A partition it does not name has been read nothing of.
+/// The position of a reader in every feed. A partition that is missing in the cursor has not been read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FeedCursor(pub BTreeMap<u16, Position>);
 
@@ -111,7 +111,7 @@ impl FromStr for FeedCursor {
 
 as_text!(Position, FeedCursor);
 
-/// The next of one partition's feed, and whether some before it may be gone.
+/// The next deliveries of one partition's feed, and whether earlier ones may have been trimmed unread.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FeedPart {
     pub deliveries: Vec<Delivery>,
@@ -119,11 +119,12 @@ pub struct FeedPart {
 }
 
 impl FeedPart {
-    /// The deliveries of a feed after a place.
+    /// Returns the deliveries of a feed after a position.
     pub fn of<'d>(feed: impl ExactSizeIterator<Item = &'d Delivery>, after: Option<Position>, limit: usize) -> Self {
         let full = feed.len() >= limits::FEED;
         let mut feed = feed.peekable();
-        // A full feed was trimmed before its first; only a reader that had read as far as that has missed nothing.
+        // A full feed may have been trimmed before its first entry. A reader has missed
+        // nothing only if it has read that entry.
         let missed = full && feed.peek().is_some_and(|first| after.is_none_or(|after| after < first.position));
         let unread = feed.skip_while(|delivery| after.is_some_and(|after| delivery.position <= after));
         Self { deliveries: unread.take(limit).cloned().collect(), missed }
@@ -131,7 +132,7 @@ impl FeedPart {
 }
 
 impl DeliveriesPage {
-    /// Merges the deliveries of the partitions in the order of time, and moves the cursor past them.
+    /// Merges the deliveries of the partitions in time order, and moves the cursor past them.
     pub fn merge(after: FeedCursor, parts: impl IntoIterator<Item = (u16, FeedPart)>, limit: usize) -> Self {
         let (mut all, mut missed) = (Vec::new(), false);
         for (partition, part) in parts {

@@ -7,15 +7,15 @@ use crate::token::PresentedToken;
 use crate::types::{ExecutionId, TimestampMs, WaitpointId, WaitpointKey};
 use crate::view::{Stop, View};
 
-/// How a signal says where it goes.
+/// The address of a signal: a waitpoint by its id or by its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WaitpointRef {
     Id(WaitpointId),
-    /// By the name outsiders know it by.
+    /// The key by which callers from outside know the waitpoint.
     Key(WaitpointKey),
 }
 
-/// The execution and the waitpoint that a token opens.
+/// Returns the execution and the waitpoint that a token opens.
 pub(super) fn open<'v>(
     view: &'v dyn View,
     execution: &ExecutionId,

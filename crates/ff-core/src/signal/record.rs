@@ -36,7 +36,7 @@ impl Signal {
     pub const REJECTED: &str = "rejected";
 }
 
-/// A signal to be recorded, with its bytes. One without bytes has no payload.
+/// A signal to record, with its payload. A signal without bytes has no payload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedSignal {
     pub signal: Signal,
@@ -44,7 +44,7 @@ pub struct RecordedSignal {
 }
 
 impl RecordedSignal {
-    /// Nothing is kept of a payload without bytes.
+    /// Creates a signal to record. A payload without bytes is not kept.
     pub(crate) fn new(signal: Signal, payload: Option<Payload>) -> Self {
         Self { signal, payload: payload.filter(|payload| !payload.bytes.is_empty()) }
     }
@@ -66,14 +66,14 @@ impl Source {
     const OPERATOR: &str = "operator";
     const EXTERNAL: &str = "external";
 
-    /// Reads a source as senders write it.
+    /// Parses a source as senders write it.
     pub fn parse(kind: &str, identity: Option<&str>) -> Result<Self, Refusal> {
         let kind = Kind::parse(kind).map_err(|error| Refusal::invalid("source.type", error))?;
         let identity = identity.map(SourceIdentity::parse).transpose();
         Ok(Self { kind, identity: identity.map_err(|error| Refusal::invalid("source.identity", error))? })
     }
 
-    /// A sender that says nothing about itself.
+    /// Returns the source of a sender that does not identify itself.
     pub fn external() -> Self {
         Self { kind: Kind::known(Self::EXTERNAL), identity: None }
     }
@@ -86,14 +86,14 @@ impl Source {
         Self { kind: Kind::known(Self::OPERATOR), identity }
     }
 
-    /// Whether only the engine or an operator may be this, so that a worker can believe it. People read names without
-    /// looking at their case, so no spelling of one is for others.
+    /// Returns whether only the engine or an operator may be this source, so that workers can trust it. Readers ignore
+    /// the case of names, so every spelling of a reserved name is reserved.
     pub fn is_reserved(&self) -> bool {
         [Self::ENGINE, Self::OPERATOR].iter().any(|reserved| self.kind.as_str().eq_ignore_ascii_case(reserved))
     }
 }
 
-/// Two sources are one when this text is one: a kind has no colon, so the text has one reading.
+/// The text identifies the source. A kind contains no colon, so the text is unambiguous.
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.identity {
@@ -123,7 +123,7 @@ words! {
     }
 }
 
-/// The first signal a waitpoint took under an idempotency key, and until when the key is remembered.
+/// The first signal that a waitpoint accepted under an idempotency key, and the time until which the key is remembered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignalKeyEntry {
     pub execution_id: ExecutionId,

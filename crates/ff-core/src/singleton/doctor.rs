@@ -1,10 +1,10 @@
-//! The doctor's checks of the queues of keys.
+//! The doctor's checks of the queues of singleton and debounce keys.
 
 use crate::doctor::Finding;
 use crate::execution::{Execution, Phase};
 use crate::snapshot::Snapshot;
 
-/// Everything wrong with the queues of singleton and debounce keys: I14, at most one execution of a singleton key runs.
+/// Returns all errors in the queues of singleton and debounce keys: I14, at most one execution of a singleton key runs.
 pub(crate) fn examine(snapshot: &Snapshot) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut find = |about: String, what: String| findings.push(Finding { invariant: "I14", about, what });

@@ -1,7 +1,7 @@
-//! Singletons and debouncing: executions that are submitted under a key of their own.
+//! Singletons and debouncing: executions that are submitted under a singleton or debounce key.
 //!
-//! At most one execution of a singleton key may run; the others of the key are behind it, in the order of their submission.
-//! Submissions under a debounce key change the one execution that has not started yet.
+//! At most one execution of a singleton key may run; the other executions of the key wait in the order of their
+//! submission. Submissions under a debounce key change the one execution that has not started yet.
 
 mod doctor;
 mod queue;
@@ -22,7 +22,7 @@ pub(crate) use doctor::examine;
 pub(crate) use queue::follow;
 pub(crate) use submit::submit;
 
-/// The rule of a submission for live executions under the same key.
+/// The rule by which a submission treats live executions with the same key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum KeyRule {
     Singleton(Singleton),
@@ -74,14 +74,14 @@ pub struct Debounce {
 }
 
 impl Debounce {
-    /// The latest moment at which an execution starts that was first submitted at a moment.
+    /// Returns the latest start of an execution whose first submission was at `first`.
     pub(crate) fn latest_start(&self, first: TimestampMs) -> TimestampMs {
         first + self.delay_ms * limits::DEBOUNCE_SPANS
     }
 }
 
 impl KeyRule {
-    /// The rule of a submission that names a singleton or a debounce.
+    /// Returns the rule of a submission with these two fields.
     pub fn of(singleton: Option<Singleton>, debounce: Option<Debounce>) -> Result<Option<Box<Self>>, Refusal> {
         match (singleton, debounce) {
             (Some(_), Some(_)) => {
@@ -93,7 +93,7 @@ impl KeyRule {
         }
     }
 
-    /// The two fields a submission is written with.
+    /// Returns the two fields of a submission with this rule.
     pub fn parts(rule: Option<&Self>) -> (Option<Singleton>, Option<Debounce>) {
         match rule {
             None => (None, None),
@@ -102,7 +102,7 @@ impl KeyRule {
         }
     }
 
-    /// The name of the queue its executions are in.
+    /// Returns the name of the queue for executions under this rule.
     pub fn queue(&self) -> QueueName {
         match self {
             Self::Singleton(singleton) => QueueName::singleton(&singleton.key),
@@ -110,7 +110,7 @@ impl KeyRule {
         }
     }
 
-    /// The field name of the submission in refusals.
+    /// Returns the field of the submission that refusals name.
     fn field(&self) -> &'static str {
         match self {
             Self::Singleton(_) => "singleton",
@@ -143,11 +143,11 @@ impl KeyRule {
     }
 }
 
-/// The place of an execution among those of its singleton or debounce key.
+/// The place of an execution in the queue of its singleton or debounce key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueuePlace {
     pub queue: QueueName,
-    /// The execution before it, which has to end first.
+    /// The execution ahead, which must end first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub behind: Option<ExecutionId>,
     /// Set under a debounce key.
@@ -155,35 +155,35 @@ pub struct QueuePlace {
     pub debounced: Option<DebounceState>,
 }
 
-/// How far an execution may be moved, and by which submission it was moved last.
+/// The latest start of a debounced execution, and the submission that last moved its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DebounceState {
     pub latest_start: TimestampMs,
     pub submission: Uuid,
 }
 
-/// The live executions of a singleton key in the order they run in; of a debounce key, the one that was submitted last.
+/// The live executions of a singleton key in the order in which they run; of a debounce key, the one that was submitted last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyQueue {
     pub partition: u16,
     pub namespace: Namespace,
     pub name: QueueName,
-    /// None when there is no such queue any more.
+    /// Empty when the queue no longer exists.
     pub executions: Vec<ExecutionId>,
 }
 
 impl Execution {
-    /// The execution that has to end before this one may run.
+    /// Returns the execution that must end before this one may run.
     pub fn behind(&self) -> Option<ExecutionId> {
         self.queue_place.as_ref().and_then(|place| place.behind)
     }
 
-    /// Whether it is ready otherwise, and behind another of its singleton key.
+    /// Returns whether the execution is ready except that it is queued behind another one of its singleton key.
     pub fn is_queued(&self) -> bool {
         self.behind().is_some() && matches!(self.phase, Phase::Blocked { on: Blocker::Quota, .. })
     }
 
-    /// The details of its blocker: those of admission, or the execution it is behind.
+    /// Returns the details of the blocker: those of admission, or the execution ahead in the queue.
     pub fn block_detail(&self) -> Option<Box<BlockDetail>> {
         let queued = || {
             let place = self.queue_place.as_ref().filter(|_| self.is_queued())?;

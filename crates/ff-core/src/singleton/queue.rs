@@ -1,4 +1,4 @@
-//! The queue of a key: an execution joins it when it begins to live, and lets the one behind it go on when it ends.
+//! The queue of a key: an execution joins the queue when it is created or replayed, and unblocks the next one when it ends.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::singleton::KeyQueue;
 use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
 
-/// Adds the changes of other executions of the same keys that follow, and returns the queues that change.
+/// Adds the resulting changes of other executions with the same keys, and returns the queues that change.
 pub(crate) fn follow(view: &dyn View, changes: &mut Vec<Change>, now: TimestampMs) -> Result<Vec<KeyQueue>, Stop> {
     let mut queues = BTreeMap::new();
     let mut nth = 0;
@@ -48,7 +48,7 @@ pub(crate) fn follow(view: &dyn View, changes: &mut Vec<Change>, now: TimestampM
     Ok(written)
 }
 
-/// An execution of the key begins to live: behind the last, if there is one.
+/// Adds an execution to the queue of its key, behind the last one, if there is one.
 fn join(queue: &mut KeyQueue, change: &mut Change, now: TimestampMs) -> Result<(), Refusal> {
     let id = change.after.id;
     if !queue.name.is_singleton() {
@@ -73,7 +73,7 @@ fn join(queue: &mut KeyQueue, change: &mut Change, now: TimestampMs) -> Result<(
     Ok(())
 }
 
-/// An execution of the key has ended: the one behind it moves up, after all other changes of the operation.
+/// Removes an ended execution from the queue. The one behind it moves up, after all other changes of the operation.
 fn leave(
     view: &dyn View,
     queue: &mut KeyQueue,
@@ -99,7 +99,7 @@ fn leave(
     Ok(())
 }
 
-/// The execution with another before it; ready, when there is none.
+/// Returns the execution with another one ahead of it; without one, the execution becomes ready.
 fn move_up(execution: &Execution, behind: Option<ExecutionId>, now: TimestampMs) -> Change {
     let mut moved = execution.clone();
     if let Some(place) = &mut moved.queue_place {

@@ -1,4 +1,4 @@
-//! Submitting under a singleton or debounce key.
+//! Submission under a singleton or debounce key.
 
 use crate::change::{Change, Write};
 use crate::engine_error::{Code, Refusal};
@@ -10,7 +10,7 @@ use crate::singleton::{Debounce, DebounceState, KeyConflict, KeyRule, OnConflict
 use crate::types::TimestampMs;
 use crate::view::{Stop, View};
 
-/// Decides a submission under a key. `new` applies when no other execution of the key lives.
+/// Decides a submission under a key. `new` applies when no other execution of the key is live.
 pub(crate) fn submit(
     view: &dyn View,
     args: &SubmitArgs,
@@ -69,7 +69,7 @@ fn answer(execution: &Execution, duplicate: bool, conflict: Option<KeyConflict>)
     SubmittedExecution { execution_id: execution.id, public_state: execution.public_state(), duplicate, conflict }
 }
 
-/// The execution with the payload of another submission of its key, its start moved.
+/// Returns the execution with the payload of a further submission of its key, and with a moved start.
 fn debounced(
     execution: &Execution,
     args: &SubmitArgs,
@@ -104,7 +104,8 @@ fn debounced(
 }
 
 impl Execution {
-    /// Whether no worker has had it in this life, and nothing keeps it back but time and admission.
+    /// Returns whether no worker has started the execution since its submission or
+    /// replay, and only time and admission hold it back.
     fn is_replaceable(&self) -> bool {
         self.started_at.is_none() && self.is_ready_or_delayed()
     }

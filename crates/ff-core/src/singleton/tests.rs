@@ -61,7 +61,7 @@ fn whoever_leaves_the_queue_those_behind_move_up() {
     }
 }
 
-/// Several of one key that end in one step: each of those that stay is behind the right one.
+/// When several executions of one key end in one step, each remaining one is queued behind the right one.
 #[test]
 fn ends_in_one_step_leave_the_queue_in_order() {
     let mut fixture = ExecutionFixture::waiting(&only(1, OnConflict::Queue), at(0));
@@ -81,7 +81,7 @@ fn ends_in_one_step_leave_the_queue_in_order() {
     assert_eq!(states(&fixture, &[delayed]), ["rate_limited"], "its delay is over, its turn has not come");
 }
 
-/// The order of the changes is that of the events.
+/// The events show the order of the changes.
 #[test]
 fn one_moves_up_after_all_other_changes_of_the_operation() {
     let mut ending = only(1, OnConflict::Queue);

@@ -1,4 +1,4 @@
-//! The requests of callers about steps, and the answers.
+//! Arguments and replies about steps.
 
 pub use super::forget::StepPoint;
 pub use super::fork::{ForkArgs, ForkedExecution};

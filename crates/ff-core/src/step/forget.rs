@@ -1,4 +1,4 @@
-//! Which recorded steps are still good for another life of their execution, or for a fork of it.
+//! Selection of the recorded steps that stay valid in a replay of their execution, or in a fork.
 
 use std::collections::HashSet;
 
@@ -22,12 +22,12 @@ pub struct StepPoint {
 }
 
 impl StepPoint {
-    /// The step of a name without a key.
+    /// Creates the point of a step without a key.
     pub fn new(name: StepName) -> Self {
         Self { name, key: StepKey::default() }
     }
 
-    /// The number of the step it names. Where a step and a wait share a name and a key, the earlier one counts.
+    /// Returns the number of the step at this point. If a step and a wait have the same name and key, the earlier one is used.
     pub(super) fn find(&self, field: &str, heads: &[StepHead]) -> Result<u32, Refusal> {
         let is_it = |head: &&StepHead| {
             head.step.kind != StepKind::Undo && (&head.step.name, &head.step.key) == (&self.name, &self.key)
@@ -40,7 +40,8 @@ impl StepPoint {
     }
 }
 
-/// The steps and waits that were not undone. A compensation belongs to the life it ended.
+/// Returns the steps and waits that were not undone. Compensations are left out,
+/// because they belong to the run that they ended.
 pub(super) fn standing(heads: &[StepHead]) -> impl Iterator<Item = &StepHead> {
     let undos = heads.iter().filter(|head| head.step.kind == StepKind::Undo);
     let undone: HashSet<_> = undos.map(|head| (&head.step.name, &head.step.key)).collect();
@@ -49,10 +50,10 @@ pub(super) fn standing(heads: &[StepHead]) -> impl Iterator<Item = &StepHead> {
         .filter(move |head| head.step.kind != StepKind::Undo && !undone.contains(&(&head.step.name, &head.step.key)))
 }
 
-/// Has a change that starts an execution afresh keep the steps that are still good. The change forgets all of them so far.
+/// Keeps the valid steps in a change that restarts an execution. Before this, the change forgets all steps.
 ///
-/// From a step on: those recorded before it. Otherwise, after a success none, and after any other end those that
-/// succeeded.
+/// With `from_step`, the steps recorded before it are kept. Otherwise no steps are kept after a success, and the
+/// successful ones after any other end.
 pub(crate) fn forget_for_replay(
     view: &dyn View,
     before: &Execution,
@@ -86,7 +87,7 @@ mod tests {
     use crate::step::{StepRef, StepResult};
     use crate::types::{AttemptIndex, ContentType, Kind};
 
-    /// Steps from words: `a` succeeded, `b!` failed, `~a` undid a, `(w)` is a wait.
+    /// Creates steps from a notation: `a` succeeded, `b!` failed, `~a` undid a, `(w)` is a wait.
     pub(crate) fn heads(words: &str) -> Vec<StepHead> {
         let head = |(seq, word): (u32, &str)| {
             let (kind, name) = match (word.strip_prefix('~'), word.strip_prefix('(')) {
@@ -110,7 +111,7 @@ mod tests {
         StepPoint::new(StepName::parse(name).unwrap())
     }
 
-    /// The numbers of the steps that a replay keeps, and the counter.
+    /// Returns the numbers of the steps that a replay keeps, and the counter.
     fn keep(words: &str, outcome: Outcome, from: Option<&str>) -> Result<(Vec<u32>, Option<StepCounter>), Refusal> {
         let heads = heads(words);
         let mut before = running();

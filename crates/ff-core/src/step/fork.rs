@@ -1,4 +1,4 @@
-//! Forking: a new execution begins where another one was.
+//! Forking: a new execution continues from the steps of another one.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -16,8 +16,8 @@ use crate::types::{ExecutionId, draw_execution_uuid, is_derived};
 use crate::view::{Stop, View, require_all};
 use crate::{lane, limits};
 
-/// A new execution with the payload of another one and some of its steps. The uuid is the caller's, so that a call whose reply
-/// got lost can be sent again.
+/// A new execution with the payload of another one and some of its steps. The caller supplies the uuid, so that a call
+/// whose reply was lost can be repeated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForkArgs {
     pub execution_id: ExecutionId,
@@ -46,12 +46,12 @@ pub struct ForkOrigin {
 }
 
 impl ForkArgs {
-    /// A fork with every step.
+    /// Creates a fork with every step.
     pub fn new(execution_id: ExecutionId) -> Self {
         Self { execution_id, uuid: draw_execution_uuid(), before_step: None }
     }
 
-    /// The id of the new execution: on the partition of the one it comes from.
+    /// Returns the id of the new execution, which is on the partition of the original one.
     pub fn fork_id(&self) -> ExecutionId {
         ExecutionId::new(self.execution_id.partition(), self.uuid)
     }
@@ -63,7 +63,7 @@ impl ForkArgs {
         Ok(())
     }
 
-    /// The steps that are copied: those that succeeded and were not undone.
+    /// Returns the steps to copy: those that succeeded and were not undone.
     fn copied<'h>(&self, heads: &'h [StepHead]) -> Result<Vec<&'h StepHead>, Refusal> {
         let before = self.before_step.as_ref().map(|point| point.find("before_step", heads)).transpose()?;
         let is_before = |head: &&StepHead| before.is_none_or(|before| head.seq < before);
@@ -130,7 +130,7 @@ impl Command for ForkArgs {
 }
 
 impl ForkArgs {
-    /// The answer when an execution of this id is there already.
+    /// Returns the reply when an execution with this id already exists.
     fn again(&self, existing: &Execution) -> Result<ForkedExecution, Refusal> {
         match existing.forked_from.as_deref() {
             Some(origin) if origin.execution_id == self.execution_id => {

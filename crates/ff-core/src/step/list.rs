@@ -1,15 +1,15 @@
-//! Reading the recorded steps of an execution, page by page.
+//! Pages of the recorded steps of an execution.
 
 use super::Step;
 use crate::engine_error::{Refusal, check_page};
 use crate::limits;
 use crate::types::ExecutionId;
 
-/// The recorded steps of an execution, in the order of recording.
+/// A request for the recorded steps of an execution, in the order of recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ListStepsArgs {
     pub execution_id: ExecutionId,
-    /// The number of the last step of the page before; from the beginning when absent.
+    /// Number of the last step of the previous page; absent for the first page.
     pub after: Option<u32>,
     pub limit: usize,
 }
@@ -23,7 +23,7 @@ pub struct StepsPage {
 }
 
 impl ListStepsArgs {
-    /// The first page.
+    /// Creates a request for the first page.
     pub fn new(execution_id: ExecutionId) -> Self {
         Self { execution_id, after: None, limit: limits::STEPS_PAGE }
     }
@@ -34,7 +34,8 @@ impl ListStepsArgs {
 }
 
 impl StepsPage {
-    /// The first of these steps: at most so many, and so many bytes, but always one when there is one.
+    /// Creates a page of the first of these steps: at most `limit` steps and `bytes`
+    /// bytes, but at least one step, if there is any.
     pub fn of(steps: impl IntoIterator<Item = Step>, limit: usize, bytes: usize) -> Self {
         let mut page = Self::default();
         let mut sum = 0;
@@ -50,8 +51,8 @@ impl StepsPage {
     }
 }
 
-/// Where a page ends, from the numbers and sizes of the steps it may have: the number of its last step, and whether another
-/// follows.
+/// Returns where a page ends, from the numbers and sizes of the steps that it may contain: the number of its last step,
+/// and whether another step follows.
 pub fn page_end(sizes: impl IntoIterator<Item = (u32, u64)>, limit: usize, bytes: usize) -> Option<(u32, bool)> {
     let (mut last, mut count, mut sum) = (None, 0, 0);
     for (seq, size) in sizes {
@@ -79,7 +80,7 @@ mod tests {
             attempt: AttemptIndex(0),
             started_at: at(0),
             recorded_at: at(0),
-            // The name is a byte too.
+            // The name has one byte, too.
             outcome: StepOutcome::Succeeded { result: Payload::bytes(vec![0; size - 1]) },
         };
         (0..).zip(sizes).map(step).collect()

@@ -1,4 +1,4 @@
-//! A step as it is kept.
+//! The record of a step.
 
 use std::fmt;
 
@@ -12,9 +12,9 @@ use crate::types::{AttemptIndex, ContentType, StepKey, StepName, TimestampMs};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", try_from = "String")]
 pub enum StepKind {
-    /// Something the handler did.
+    /// Work of the handler.
     Step,
-    /// Something the handler waited for: a time, a signal, an approval, children, another execution.
+    /// A wait of the handler: for a time, a signal, an approval, children or another execution.
     Wait,
     /// A compensation: it undid the step of the same name and key.
     Undo,
@@ -66,24 +66,24 @@ pub struct StepRef {
 }
 
 impl StepRef {
-    /// A step of kind `step` without a key.
+    /// Creates a reference to a step of kind `step` without a key.
     pub fn new(name: StepName) -> Self {
         Self { kind: StepKind::Step, name, key: StepKey::default() }
     }
 
-    /// The bytes of its name and its key.
+    /// Returns the bytes of the name and the key.
     pub fn size(&self) -> u64 {
         (self.name.as_str().len() + self.key.as_str().len()) as u64
     }
 }
 
-/// How a step ended.
+/// The outcome of a step, with its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StepOutcome {
     Succeeded {
         result: Payload,
     },
-    /// For good: it is not tried again.
+    /// A permanent failure: the step is not tried again.
     Failed {
         failure: Failure,
     },
@@ -92,7 +92,7 @@ pub enum StepOutcome {
 /// A recorded step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Its place in the order of recording, from 0.
+    /// Its position in the order of recording, from 0.
     pub seq: u32,
     pub step: StepRef,
     /// The attempt that recorded it.
@@ -103,7 +103,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// The step without the bytes of its result.
+    /// Returns the step without the bytes of its result.
     pub fn head(&self) -> StepHead {
         let outcome = match &self.outcome {
             StepOutcome::Succeeded { result } => {
@@ -116,7 +116,7 @@ impl Step {
         StepHead { seq, step: step.clone(), attempt, started_at, recorded_at, outcome }
     }
 
-    /// The bytes it counts as, in pages and in all.
+    /// Returns the size of the step, for pages and totals.
     pub fn size(&self) -> u64 {
         self.step.size()
             + match &self.outcome {
@@ -130,7 +130,7 @@ fn failure_size(failure: &Failure) -> u64 {
     (failure.category.as_str().len() + failure.message.len()) as u64
 }
 
-/// A recorded step without the bytes of its result, as stores keep it beside them.
+/// A recorded step without the bytes of its result. Stores keep both separately.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepHead {
     pub seq: u32,
@@ -142,7 +142,7 @@ pub struct StepHead {
     pub outcome: StepResult,
 }
 
-/// How a step ended, without the bytes of its result.
+/// The outcome of a step, without the bytes of its result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepResult {
@@ -155,7 +155,7 @@ impl StepHead {
         matches!(self.outcome, StepResult::Succeeded { .. })
     }
 
-    /// The bytes it counts as, in pages and in all.
+    /// Returns the size of the step, for pages and totals.
     pub fn size(&self) -> u64 {
         self.step.size()
             + match &self.outcome {
@@ -164,7 +164,7 @@ impl StepHead {
             }
     }
 
-    /// The step with the bytes of its result, which are empty where it failed.
+    /// Returns the step with the bytes of its result, which are empty when the step failed.
     pub fn with_result(self, bytes: bytes::Bytes) -> Step {
         let outcome = match self.outcome {
             StepResult::Succeeded { content_type, .. } => {
@@ -180,14 +180,14 @@ impl StepHead {
 /// The count of an execution's recorded steps. An execution without steps has no counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepCounter {
-    /// The number the next step gets.
+    /// Number of the next step.
     pub next: u32,
-    /// How many steps and waits there are.
+    /// Number of steps and waits.
     pub count: u32,
-    /// How many compensations there are.
+    /// Number of compensations.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub undos: u32,
-    /// The bytes of them all together.
+    /// Bytes of all of them.
     pub bytes: u64,
 }
 
@@ -197,14 +197,14 @@ fn is_zero(count: &u32) -> bool {
 }
 
 impl StepCounter {
-    /// The counter of an execution with these steps, in the order of their numbers; none when there are none.
+    /// Returns the counter of an execution with these steps, in the order of their numbers; `None` without steps.
     pub fn of<'h>(heads: impl IntoIterator<Item = &'h StepHead>) -> Option<Self> {
         let mut counter = None;
         heads.into_iter().for_each(|head| counter.get_or_insert_with(Self::default).add(head));
         counter
     }
 
-    /// Counts one more.
+    /// Counts one more step.
     pub(super) fn add(&mut self, head: &StepHead) {
         self.next = head.seq + 1;
         *(if head.step.kind == StepKind::Undo { &mut self.undos } else { &mut self.count }) += 1;
@@ -215,13 +215,13 @@ impl StepCounter {
 /// The write to the steps of an execution.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepsWrite {
-    /// These go first.
+    /// The steps to remove first.
     pub forgotten: ForgottenSteps,
-    /// Then these are added, in order.
+    /// The steps to add afterwards, in order.
     pub recorded: Vec<Step>,
 }
 
-/// Which steps go.
+/// The steps to remove.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum ForgottenSteps {
     #[default]

@@ -1,4 +1,4 @@
-//! Recording: the holder says that something is done, and with which result, so that it is not done again.
+//! Recording: the holder records that a step is done, with its result, so that the step is not done again.
 
 use super::{Step, StepCounter, StepKind, StepOutcome, StepRef, StepsWrite};
 use crate::change::Change;
@@ -11,18 +11,18 @@ use crate::partition::{PartitionConfig, check_id};
 use crate::types::{AttemptIndex, ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
 
-/// The holder records a step of its execution, once.
+/// Records a step of the holder's execution, once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordStepArgs {
     pub execution_id: ExecutionId,
     pub fence: Fence,
     pub step: StepRef,
-    /// When the holder began it; the moment of recording when absent or later.
+    /// Time at which the step began; the time of recording when absent or later.
     pub started_at: Option<TimestampMs>,
     pub outcome: StepOutcome,
 }
 
-/// The step is recorded.
+/// The result of recording a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepRecorded {
     pub seq: u32,
@@ -101,7 +101,7 @@ fn record(
     Ok((seq, change))
 }
 
-/// Every step may be undone, and one more compensation notes that undoing has begun.
+/// Refuses a step over the limit. Every step may be undone, and one more compensation records that undoing has begun.
 fn check_room(counter: &StepCounter, kind: StepKind, max_steps: u32) -> Result<(), Refusal> {
     let (recorded, most) =
         if kind == StepKind::Undo { (counter.undos, max_steps + 1) } else { (counter.count, max_steps) };

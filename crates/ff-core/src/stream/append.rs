@@ -1,4 +1,4 @@
-//! Appending: the holder puts out more.
+//! Appending: the holder adds frames to its output.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,14 +18,14 @@ use crate::view::{Stop, View};
 pub struct AppendFramesArgs {
     pub execution_id: ExecutionId,
     pub fence: Fence,
-    /// The number the first of these frames gets. With it the call is safe to repeat: frames that are there already are
-    /// passed over. Without it they go to the end in any case.
+    /// Number of the first of these frames. With it, the call is safe to repeat: frames that are already stored are
+    /// skipped. Without it, the frames are always added at the end.
     pub from: Option<u64>,
-    /// The retention mode of the stream: `durable` when the first call does not say. Later calls may leave it out.
+    /// The retention mode of the stream: `durable` if the first call does not name one. Later calls may omit it.
     pub mode: Option<StreamMode>,
-    /// How many frames are kept, of a durable stream; all of them when the first call does not say.
+    /// Number of frames that a durable stream keeps; all frames if the first call does not name a number.
     pub max_frames: Option<u64>,
-    /// How many bytes of frames are kept, likewise.
+    /// Bytes of frames that a durable stream keeps, in the same way.
     pub max_bytes: Option<u64>,
     pub frames: Vec<Frame>,
 }
@@ -77,12 +77,12 @@ impl AppendFramesArgs {
         Ok(())
     }
 
-    /// The bytes of all its frames.
+    /// Returns the bytes of all frames.
     pub fn bytes(&self) -> usize {
         self.frames.iter().map(|frame| frame.bytes.len()).sum()
     }
 
-    /// A stream of mode `summary` has patches and nothing else, and no other has any.
+    /// Refuses frames of the wrong type. A stream of mode `summary` has only patches, and other streams have none.
     fn check_types(&self, mode: StreamMode) -> Result<(), Refusal> {
         let is_wrong = |frame: &Frame| (frame.frame_type.as_str() == FrameType::PATCH) != (mode == StreamMode::Summary);
         let Some((nth, frame)) = self.frames.iter().enumerate().find(|(_, frame)| is_wrong(frame)) else {
@@ -92,7 +92,7 @@ impl AppendFramesArgs {
         Err(Code::InvalidFrameType.refusal().at(format!("frames[{nth}].type")).because(detail))
     }
 
-    /// The stream as this call finds or begins it.
+    /// Returns the stored stream or, for the first call, a new one. Refuses settings that differ from the stored ones.
     fn stream(&self, stored: Option<&StreamRecord>, now: TimestampMs) -> Result<StreamRecord, Refusal> {
         let Some(stored) = stored else {
             let mode = self.mode.unwrap_or_default();
@@ -136,8 +136,7 @@ impl Command for AppendFramesArgs {
     }
 }
 
-/// Adds frames to the stream of the running attempt. A call that is repeated with the number of its first frame adds
-/// nothing twice.
+/// Adds frames to the stream of the running attempt. A call repeated with the number of its first frame adds nothing twice.
 fn append(
     execution: &Execution,
     attempt_index: AttemptIndex,

@@ -1,4 +1,4 @@
-//! The requests of callers about streams, and the answers.
+//! Arguments and replies about streams.
 
 pub use super::append::{AppendFramesArgs, FramesAppended};
 pub use super::page::{StreamItem, StreamPage};

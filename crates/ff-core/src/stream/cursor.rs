@@ -1,4 +1,4 @@
-//! Where a reader of a stream is.
+//! The cursor of a stream's reader.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,10 +7,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::types::{AttemptIndex, ExecutionId};
 
-/// A place in the output of one execution: the next sequence number of an attempt. The number after the last frame is that
-/// of the attempt's end, which is read like a frame; one more says that it was read.
+/// A position in the output of one execution: the next sequence number of an attempt. The number after the last frame
+/// belongs to the attempt's end, which is read like a frame; the number after that means that the end was read.
 ///
-/// As text it also has a part of the execution's id, so that a cursor of another execution is not taken for its own.
+/// The text also contains a part of the execution's id, so that a cursor of another execution is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StreamCursor {
     pub attempt: AttemptIndex,
@@ -26,17 +26,17 @@ impl StreamCursor {
         Self { attempt, seq, mark: mark(id) }
     }
 
-    /// The beginning of an execution's output.
+    /// Returns the beginning of an execution's output.
     pub fn start(id: &ExecutionId) -> Self {
         Self::new(id, AttemptIndex(0), 0)
     }
 
-    /// Whether it was given out for this execution.
+    /// Returns whether the cursor was issued for this execution.
     pub fn is_of(&self, id: &ExecutionId) -> bool {
         self.mark == mark(id)
     }
 
-    /// Another place of the same execution.
+    /// Returns another position in the output of the same execution.
     pub(super) fn at(self, attempt: AttemptIndex, seq: u64) -> Self {
         Self { attempt, seq, ..self }
     }
@@ -58,7 +58,7 @@ impl fmt::Debug for StreamCursor {
     }
 }
 
-/// The text was not given out as a cursor of a stream.
+/// The error of a text that is not a cursor of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a cursor as this stream gives it out, as in 0-17-0d3f7c1a2b3c")]
 pub struct NotACursor;
@@ -80,7 +80,7 @@ impl FromStr for StreamCursor {
         }
         let mark = u64::from_str_radix(mark, 16).map_err(|_| NotACursor)?;
         let attempt = AttemptIndex(attempt.parse().map_err(|_| NotACursor)?);
-        // The number after the last one would be read after it.
+        // Reading continues at the next number, so the highest number is refused.
         let seq = seq.parse().ok().filter(|seq| *seq < i64::MAX as u64).ok_or(NotACursor)?;
         Ok(Self { attempt, seq, mark })
     }

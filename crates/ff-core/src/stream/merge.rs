@@ -1,13 +1,13 @@
-//! JSON merge patches (RFC 7396) over text, so that numbers and strings stay as they were written.
+//! JSON merge patches (RFC 7396) over text, so that numbers and strings keep their spelling.
 
 use std::collections::BTreeMap;
 
 use serde_json::value::{RawValue, to_raw_value};
 
-/// The document after a patch: members that are null go, objects are merged, everything else replaces the old
-/// value. A patch that is no object takes the place of the whole document.
+/// Returns the document after a patch: members that are null are removed, objects are merged, every other value
+/// replaces the old one. A patch that is not an object replaces the whole document.
 ///
-/// It recurses as deep as the patch; callers bound that.
+/// The recursion is as deep as the patch; callers limit the depth.
 pub fn merge(document: Option<&RawValue>, patch: &RawValue) -> Result<Box<RawValue>, serde_json::Error> {
     let Some(changes) = members(patch)? else { return Ok(patch.to_owned()) };
     let mut merged = document.map(members).transpose()?.flatten().unwrap_or_default();
@@ -22,7 +22,7 @@ pub fn merge(document: Option<&RawValue>, patch: &RawValue) -> Result<Box<RawVal
     to_raw_value(&merged)
 }
 
-/// The members of an object; none of anything else.
+/// Returns the members of an object; `None` for any other value.
 fn members(value: &RawValue) -> Result<Option<BTreeMap<String, Box<RawValue>>>, serde_json::Error> {
     value.get().starts_with('{').then(|| serde_json::from_str(value.get())).transpose()
 }

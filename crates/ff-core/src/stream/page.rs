@@ -1,5 +1,5 @@
-//! Reading: the pages of an attempt's output, or of an execution's through all its attempts. Stores bring the records;
-//! the page is made of them here, once.
+//! Pages of the output of an attempt, or of an execution across all its attempts. Stores supply the records; the page
+//! is built here for all of them.
 
 use super::contracts::ReadStreamArgs;
 use super::{StoredFrame, StreamCursor, StreamParts, StreamRecord};
@@ -14,9 +14,9 @@ pub struct StreamPage {
     pub items: Vec<StreamItem>,
     /// Cursor of the next request.
     pub next: StreamCursor,
-    /// Nothing more comes: the attempt, or the execution, has ended and everything was read.
+    /// True when there is no more output: the attempt, or the execution, has ended and everything was read.
     pub ended: bool,
-    /// How the execution ended, once all of its output was read.
+    /// Outcome of the execution, once all of its output was read.
     pub outcome: Option<Outcome>,
 }
 
@@ -27,26 +27,26 @@ pub enum StreamItem {
         attempt: AttemptIndex,
         stored: StoredFrame,
     },
-    /// The document of a summary, for a reader that has no version of it from which it could go on by patches.
+    /// The document of a summary, for a reader without a version to which patches apply.
     Summary {
         attempt: AttemptIndex,
         version: u64,
         document: String,
     },
-    /// The frames from one number up to another were not kept.
+    /// The frames from `from` up to `to`, excluding `to`, were trimmed.
     Trimmed {
         attempt: AttemptIndex,
         from: u64,
         to: u64,
     },
-    /// The attempt has ended after so many frames, and its stream with it.
+    /// The attempt and its stream have ended, after `frames` frames.
     Closed {
         attempt: AttemptIndex,
         frames: u64,
         at: TimestampMs,
         outcome: AttemptOutcome,
     },
-    /// Another attempt has begun: the output of this one no longer counts.
+    /// Another attempt has begun. The output of this attempt no longer counts.
     Superseded {
         attempt: AttemptIndex,
         by: AttemptIndex,
@@ -54,7 +54,7 @@ pub enum StreamItem {
 }
 
 impl StreamItem {
-    /// Where a reader goes on after this item.
+    /// Returns the cursor from which a reader continues after this item.
     pub fn next(&self, of: &StreamCursor) -> StreamCursor {
         match *self {
             Self::Frame { attempt, ref stored } => of.at(attempt, stored.seq + 1),
@@ -67,7 +67,7 @@ impl StreamItem {
 }
 
 impl StreamPage {
-    /// The page for a reader, from the parts a store brings.
+    /// Builds the page for a reader from the parts that a store supplies.
     pub fn of(args: &ReadStreamArgs, parts: StreamParts) -> Result<Self, Refusal> {
         let start = args.start();
         if args.attempt.is_some_and(|attempt| attempt.0 >= parts.attempts_made) {
@@ -92,7 +92,7 @@ impl StreamPage {
         Ok(page)
     }
 
-    /// Adds the items of one attempt, and says whether the next attempt follows.
+    /// Adds the items of one attempt, and returns whether the next attempt follows.
     fn tell_attempt(
         &mut self,
         args: &ReadStreamArgs,
@@ -137,7 +137,8 @@ impl StreamPage {
         Ok(is_told)
     }
 
-    /// Brings a reader to the kept frames: to the document of a summary it has no version of, or past trimmed frames.
+    /// Moves a reader to the kept frames: with the document of a summary if the reader
+    /// has no version of it, or past trimmed frames.
     fn catch_up(&mut self, attempt: AttemptIndex, stream: &StreamRecord, room: &mut Room) {
         let is_behind = self.next.seq < stream.first;
         let document = stream.summary.as_ref().filter(|_| is_behind || self.next.seq == 0);
@@ -150,7 +151,7 @@ impl StreamPage {
         }
     }
 
-    /// A reader waits for an attempt that has not begun.
+    /// Handles a reader at an attempt that has not begun: reports the end of the execution, or refuses a cursor past the end.
     fn tell_end(&mut self, parts: &StreamParts) -> Result<(), Refusal> {
         if self.next.attempt.0 > parts.attempts_made || self.next.seq > 0 {
             let detail = format!("is past the end: there were {} attempts", parts.attempts_made);
@@ -167,7 +168,7 @@ impl StreamPage {
     }
 }
 
-/// How much more goes into a page. The first item does, however large it is.
+/// The remaining space of a page. The first item always fits, however large it is.
 struct Room {
     items: usize,
     bytes: usize,
@@ -206,7 +207,7 @@ mod tests {
         StreamRecord { first, next, ..StreamRecord::new(StreamMode::Durable, None, None, at(0)) }
     }
 
-    /// An attempt with three frames that failed, and one with two that runs.
+    /// Returns a failed attempt with three frames, and a running attempt with two.
     fn retried() -> StreamParts {
         StreamParts {
             attempts_made: 2,
@@ -217,7 +218,7 @@ mod tests {
         }
     }
 
-    /// The parts that a store would bring a reader at a cursor.
+    /// Returns the parts that a store would supply to a reader at a cursor.
     fn from(cursor: StreamCursor, mut parts: StreamParts) -> StreamParts {
         parts.frames.retain(|attempt, frames| {
             frames.retain(|frame| (*attempt, frame.seq) >= (cursor.attempt, cursor.seq));
@@ -226,7 +227,7 @@ mod tests {
         parts
     }
 
-    /// Everything there is, read with pages of one size.
+    /// Reads all output in pages of one size. Returns all items, and the last page.
     fn read(args: &ReadStreamArgs, parts: &StreamParts) -> (Vec<StreamItem>, StreamPage) {
         let (mut items, mut args) = (Vec::new(), args.clone());
         loop {

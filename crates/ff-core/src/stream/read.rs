@@ -1,4 +1,4 @@
-//! The question of a reader, and the parts a store brings for its answer.
+//! The request of a reader, and the parts that a store supplies for the reply.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use crate::execution::{Attempt, AttemptEnd, AttemptOutcome, Execution, Outcome, 
 use crate::limits;
 use crate::types::{AttemptIndex, ExecutionId, TimestampMs};
 
-/// A reader of a stream.
+/// A request to read a stream.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ReadStreamArgs {
     pub execution_id: ExecutionId,
-    /// The output of this attempt alone; of all attempts, one after the other, when absent.
+    /// The attempt to read; absent to read all attempts, one after the other.
     pub attempt: Option<AttemptIndex>,
-    /// Where the last page ended; from the beginning when absent.
+    /// Where the last page ended; absent to read from the beginning.
     pub from: Option<StreamCursor>,
     pub limit: usize,
 }
@@ -35,34 +35,34 @@ impl ReadStreamArgs {
         }
     }
 
-    /// Where it begins.
+    /// Returns where reading begins.
     pub fn start(&self) -> StreamCursor {
         let first = || StreamCursor::new(&self.execution_id, self.attempt.unwrap_or_default(), 0);
         self.from.unwrap_or_else(first)
     }
 
-    /// How many attempts a store brings at most, from where it begins.
+    /// Returns the maximum number of attempts that a store supplies.
     pub fn attempts(&self) -> usize {
         if self.attempt.is_some() { 1 } else { limits::STREAM_ATTEMPTS }
     }
 }
 
-/// The output of an execution in a store, from where a reader begins, as of one moment.
+/// The output of an execution in a store, from the position of a reader, as of one point in time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StreamParts {
-    /// How many attempts there were.
+    /// Number of attempts so far.
     pub attempts_made: u32,
-    /// How the execution ended, if it has.
+    /// Outcome of the execution, if it has ended.
     pub outcome: Option<Outcome>,
-    /// How attempts ended, of those that were brought.
+    /// Ends of the supplied attempts.
     pub ends: BTreeMap<AttemptIndex, (TimestampMs, AttemptOutcome)>,
     pub streams: BTreeMap<AttemptIndex, StreamRecord>,
-    /// The next frames, in order and without gaps; perhaps not all of them.
+    /// The next frames, in order and without gaps; possibly not all of them.
     pub frames: BTreeMap<AttemptIndex, Vec<StoredFrame>>,
 }
 
 impl StreamParts {
-    /// The parts from an execution and its archived attempts; streams and frames are added.
+    /// Creates the parts from an execution and its archived attempts, without streams and frames.
     pub fn of(execution: &Execution, archived: impl IntoIterator<Item = Attempt>) -> Self {
         let outcome = match &execution.phase {
             Phase::Finished { outcome, .. } => Some(*outcome),

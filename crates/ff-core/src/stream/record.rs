@@ -1,4 +1,4 @@
-//! The stored form of a stream: its record, and the frames that are still there.
+//! The stored form of a stream: its record, and the frames that are kept.
 
 use std::fmt;
 use std::ops::Range;
@@ -16,12 +16,12 @@ use crate::types::{AttemptIndex, Channel, FrameType, TimestampMs};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", try_from = "String")]
 pub enum StreamMode {
-    /// Every frame, or the last `max_frames` or `max_bytes` where the stream says so.
+    /// Keeps every frame or, if the stream sets a limit, the last `max_frames` frames or `max_bytes` bytes.
     #[default]
     Durable,
-    /// A JSON document that frames of type `patch` change, and the last of these patches.
+    /// Keeps a JSON document, which frames of type `patch` change, and the last of these patches.
     Summary,
-    /// The last 1000 frames.
+    /// Keeps the last 1000 frames.
     BestEffort,
 }
 
@@ -58,10 +58,10 @@ impl TryFrom<String> for StreamMode {
     }
 }
 
-/// Something an attempt puts out.
+/// A piece of an attempt's output.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Frame {
-    /// Which of its outputs it belongs to; all of them share one sequence.
+    /// The channel to which the frame belongs. All channels share one sequence.
     pub channel: Channel,
     pub frame_type: FrameType,
     pub bytes: Bytes,
@@ -88,7 +88,7 @@ impl Frame {
                 let read = serde_json::from_slice::<serde::de::IgnoredAny>(&self.bytes);
                 read.err().map(|error| format!("must be JSON: {error}"))
             }
-            // Reading all of it bounds how deep it goes.
+            // Parsing the whole value limits its depth.
             FrameType::PATCH => match serde_json::from_slice::<serde_json::Value>(&self.bytes) {
                 Ok(patch) => (!patch.is_object()).then(|| "must be a JSON object, a merge patch".to_owned()),
                 Err(error) => Some(format!("must be JSON: {error}")),
@@ -121,7 +121,7 @@ pub struct FrameGroup {
     pub bytes: u64,
 }
 
-/// The stream of one attempt. There is none before the first frame. Whether it is closed follows from the attempt.
+/// The stream of one attempt. It exists from the first frame on. The attempt determines whether it is closed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StreamRecord {
     pub mode: StreamMode,
@@ -129,15 +129,15 @@ pub struct StreamRecord {
     pub max_frames: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_bytes: Option<u64>,
-    /// The first frame that is kept; those before it were trimmed.
+    /// Number of the first frame that is kept; earlier frames were trimmed.
     pub first: u64,
-    /// The number of the next frame, which is how many there were. In mode `summary` it is the document's version.
+    /// Number of the next frame, which is the number of frames so far. In mode `summary`, it is the document's version.
     pub next: u64,
-    /// The bytes of all frames there were.
+    /// Bytes of all frames so far, including trimmed ones.
     pub bytes: u64,
     pub opened_at: TimestampMs,
     pub appended_at: TimestampMs,
-    /// The frames that are kept, in groups, where `max_bytes` bounds them.
+    /// The frames that are kept, in groups, if `max_bytes` limits them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<FrameGroup>,
     /// The document as JSON text, in mode `summary`.
@@ -150,23 +150,23 @@ pub struct StreamRecord {
 pub struct StreamWrite {
     pub attempt: AttemptIndex,
     pub after: StreamRecord,
-    /// Frames to be added, in order.
+    /// Frames to add, in order.
     pub frames: Vec<StoredFrame>,
-    /// The numbers of stored frames that go.
+    /// Numbers of the stored frames to remove.
     pub trimmed: Range<u64>,
 }
 
-/// A stream that is bounded in bytes is trimmed a group at a time, and has about so many groups.
+/// Approximate number of groups in a stream that is limited in bytes. Such a stream is trimmed one group at a time.
 const GROUPS: u64 = 16;
 
 impl StreamRecord {
-    /// A stream without frames.
+    /// Creates a stream without frames.
     pub fn new(mode: StreamMode, max_frames: Option<u64>, max_bytes: Option<u64>, now: TimestampMs) -> Self {
         let (first, next, bytes, groups, summary) = (0, 0, 0, Vec::new(), None);
         Self { mode, max_frames, max_bytes, first, next, bytes, opened_at: now, appended_at: now, groups, summary }
     }
 
-    /// Adds frames, and trims old ones past the limits.
+    /// Adds frames, and trims old frames that exceed the limits.
     pub(crate) fn append(&mut self, frames: &[Frame], now: TimestampMs) -> Result<Vec<StoredFrame>, Refusal> {
         let stored =
             frames.iter().zip(self.next..).map(|(frame, seq)| StoredFrame { seq, at: now, frame: frame.clone() });
@@ -224,7 +224,7 @@ impl StreamRecord {
     }
 }
 
-/// A document after several patches.
+/// Returns a document after several patches.
 pub fn summarise(document: Option<&str>, patches: &[Frame]) -> Result<String, Refusal> {
     let corrupt = |error: serde_json::Error| Code::Corruption.refusal().because(format!("the summary: {error}"));
     let mut document = document.map(serde_json::from_str::<Box<RawValue>>).transpose().map_err(corrupt)?;

@@ -1,4 +1,4 @@
-//! The waitpoints of a suspension that begins: new ones, and those made ahead with their early signals.
+//! The waitpoints of a new suspension: new ones, and pending ones with their early signals.
 
 use super::{PendingWaitpoint, SignalMatch, Suspension, Waitpoint, WaitpointState};
 use crate::engine_error::{Code, Refusal};
@@ -7,12 +7,12 @@ use crate::execution::Execution;
 use crate::types::{SuspensionId, TimestampMs, WaitpointId, WaitpointKey};
 use crate::view::{Stop, View};
 
-/// A waitpoint a suspension is to wait on.
+/// A waitpoint on which a suspension will wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WaitpointBinding {
-    /// A new one.
+    /// A new waitpoint.
     Fresh { key: WaitpointKey },
-    /// One made ahead.
+    /// A pending waitpoint.
     Pending { id: WaitpointId, key: WaitpointKey },
 }
 
@@ -24,7 +24,7 @@ impl WaitpointBinding {
     }
 }
 
-/// The waitpoints of a suspension: new ones with their tokens, and those made ahead with their early signals.
+/// Returns the waitpoints of a suspension: new ones with their tokens, and pending ones with their early signals.
 pub(super) fn bind(
     view: &dyn View,
     execution: &Execution,
@@ -65,7 +65,7 @@ pub(super) fn bind(
     Ok(waitpoints)
 }
 
-/// Refuses a waitpoint that is not waiting for its suspension.
+/// Refuses a waitpoint that is not pending.
 fn usable(execution: &Execution, waitpoint: &Waitpoint, now: TimestampMs) -> Result<(), Refusal> {
     match execution.waitpoint_state(waitpoint, now) {
         WaitpointState::Pending => Ok(()),
@@ -74,7 +74,7 @@ fn usable(execution: &Execution, waitpoint: &Waitpoint, now: TimestampMs) -> Res
     }
 }
 
-/// Weighs early signals, waitpoint by waitpoint, in the order they came to each.
+/// Weighs early signals, waitpoint by waitpoint, in the order of arrival at each.
 pub(super) fn weigh_early(suspension: &mut Suspension, waitpoints: &[Waitpoint]) {
     for waitpoint in waitpoints {
         for early in &waitpoint.buffered {

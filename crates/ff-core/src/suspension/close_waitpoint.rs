@@ -1,4 +1,4 @@
-//! Closing a waitpoint that was made ahead and is not going to be used.
+//! Closing a pending waitpoint that will not be used.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::partition::{PartitionConfig, check_id};
 use crate::types::{ExecutionId, WaitpointId};
 use crate::view::{Stop, View};
 
-/// Someone wants a waitpoint closed that no suspension has used.
+/// Closes a waitpoint that no suspension has used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CloseWaitpointArgs {
     pub execution_id: ExecutionId,
@@ -42,8 +42,8 @@ impl Command for CloseWaitpointArgs {
         self.execution_id.partition()
     }
 
-    /// Closes a pending waitpoint. One that takes no more signals stays as it is; one a suspension waits on is refused,
-    /// since the suspension might then wait for ever.
+    /// Closes a pending waitpoint. A waitpoint that accepts no more signals stays unchanged. A waitpoint of a current
+    /// suspension is refused, because the suspension might then wait forever.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<ClosedWaitpoint>, Stop> {
         let now = at.now;
         let execution = view.execution(&self.execution_id)?.ok_or(Code::ExecutionNotFound)?;

@@ -1,4 +1,5 @@
-//! The condition of a suspension, as a tree. Its leaves name waitpoints, and each leaf counts only the signals there.
+//! The condition of a suspension, as a tree. Its leaves name waitpoints, and each
+//! leaf counts only signals at its own waitpoints.
 
 use std::collections::BTreeSet;
 
@@ -54,13 +55,13 @@ words! {
 }
 
 impl Condition {
-    /// An answer at a waitpoint: a signal named `approved` or one named `rejected`.
+    /// Returns the condition of an approval at a waitpoint: a signal named `approved` or one named `rejected`.
     pub fn approval(waitpoint: &WaitpointKey) -> Self {
         let answer = |text| Self::Signal { waitpoint: waitpoint.clone(), name: SignalName::parse(text).ok() };
         Self::AnyOf { members: vec![answer(Signal::APPROVED), answer(Signal::REJECTED)] }
     }
 
-    /// Reads a condition from JSON.
+    /// Parses a condition from JSON.
     pub fn parse(json: &[u8]) -> Result<Self, Refusal> {
         crate::json::read(json).map_err(|refusal| {
             let field = refusal.field.as_deref().map_or("condition".into(), |field| format!("condition.{field}"));
@@ -68,8 +69,8 @@ impl Condition {
         })
     }
 
-    /// Refuses a tree that is too deep or too large, that can never be met, or that names other waitpoints than the
-    /// suspension has.
+    /// Refuses a tree that is too deep or too large, that can never be met, or that does not name exactly the
+    /// waitpoints of the suspension.
     pub fn check(&self, waitpoints: &[&WaitpointKey]) -> Result<(), Refusal> {
         let mut survey = Survey { waitpoints, named: BTreeSet::new(), nodes: 0, needed: 0 };
         survey.visit(self, "condition", 1)?;
@@ -82,7 +83,7 @@ impl Condition {
         }
     }
 
-    /// The nodes that count signals, from left to right.
+    /// Returns the nodes that count signals, from left to right.
     pub fn leaves(&self) -> Vec<&Condition> {
         match self {
             Self::AllOf { members } | Self::AnyOf { members } => members.iter().flat_map(Self::leaves).collect(),
@@ -91,7 +92,7 @@ impl Condition {
         }
     }
 
-    /// How many different ones a leaf needs.
+    /// Returns the number of distinct signals that a leaf needs.
     pub(crate) fn needs(&self) -> usize {
         match self {
             Self::Count { n, .. } => *n as usize,
@@ -99,7 +100,7 @@ impl Condition {
         }
     }
 
-    /// Whether a leaf counts signals at a waitpoint.
+    /// Returns whether a leaf counts signals at a waitpoint.
     pub(crate) fn names(&self, waitpoint: &WaitpointKey) -> bool {
         match self {
             Self::Signal { waitpoint: named, .. } => named == waitpoint,
@@ -108,7 +109,7 @@ impl Condition {
         }
     }
 
-    /// Whether a leaf counts signals of this name.
+    /// Returns whether a leaf counts signals of this name.
     pub(crate) fn matches(&self, name: &SignalName) -> bool {
         match self {
             Self::Signal { name: wanted, .. } | Self::Count { name: wanted, .. } => {
@@ -119,7 +120,7 @@ impl Condition {
     }
 }
 
-/// The findings of a walk over a condition so far.
+/// The intermediate results of a walk over a condition.
 struct Survey<'c> {
     waitpoints: &'c [&'c WaitpointKey],
     named: BTreeSet<&'c WaitpointKey>,

@@ -1,4 +1,4 @@
-//! Making a waitpoint ahead: the holder hands out its token before it waits, and early signals are kept.
+//! Creation of a pending waitpoint: the holder sends out its token before it suspends, and early signals are buffered.
 
 use super::contracts::answers::GrantedWaitpoint;
 use super::{PendingWaitpoint, Waitpoint};
@@ -20,14 +20,14 @@ impl From<&Waitpoint> for GrantedWaitpoint {
     }
 }
 
-/// The holder wants a waitpoint ahead of waiting, so that it can hand out its token first.
+/// Creates a waitpoint before its suspension, so that the holder can send out the token first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CreateWaitpointArgs {
     pub execution_id: ExecutionId,
     pub fence: Fence,
-    /// Asked again for the key of one that still pends, it is the same waitpoint.
+    /// A repeated call with the key of a pending waitpoint returns the same waitpoint.
     pub key: WaitpointKey,
-    /// How long it may wait for its suspension.
+    /// Time after which the waitpoint expires if no suspension uses it.
     pub expires_in_ms: u64,
 }
 
@@ -52,8 +52,8 @@ impl Command for CreateWaitpointArgs {
         self.execution_id.partition()
     }
 
-    /// Creates a waitpoint that pends until a suspension uses it or it expires. Asked again for the key of a pending
-    /// waitpoint, it answers with that one: signals buffered meanwhile are not lost.
+    /// Creates a waitpoint that is pending until a suspension uses it or it expires. If a pending waitpoint already has
+    /// the key, that waitpoint is returned, so that signals buffered meanwhile are not lost.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<GrantedWaitpoint>, Stop> {
         let now = at.now;
         let execution = view.execution(&self.execution_id)?.ok_or(Code::ExecutionNotFound)?;

@@ -1,4 +1,4 @@
-//! The timeout of a suspension, and of a waitpoint made ahead.
+//! Timeouts of suspensions and of pending waitpoints.
 
 use super::{CountedSignal, Suspension, SuspensionEnd, TimeoutBehavior};
 use crate::change::Change;
@@ -8,7 +8,7 @@ use crate::lease::LeaseEnding;
 use crate::signal::{Effect, RecordedSignal, Signal, Source};
 use crate::types::{Kind, SignalId, SignalName, TimestampMs};
 
-/// Applies the holder's timeout behavior to a suspension that was not ended in time.
+/// Applies the holder's timeout behavior to a suspension that has timed out.
 pub fn expire(execution: &Execution, now: TimestampMs) -> Change {
     let Phase::Suspended { suspension } = &execution.phase else { return execution.unchanged() };
     match suspension.timeout_behavior {
@@ -25,7 +25,7 @@ pub fn expire(execution: &Execution, now: TimestampMs) -> Change {
     }
 }
 
-/// Forgets the waitpoints no suspension used in time. They take no more signals.
+/// Removes the pending waitpoints that no suspension used in time. They accept no more signals.
 pub fn expire_pending(execution: &Execution, now: TimestampMs) -> Change {
     let mut change = execution.without_expired(now);
     change.events.push(Event::new(&execution.id, now, EventKind::WaitpointExpired));
@@ -42,8 +42,8 @@ fn end(outcome: Outcome, failure: Option<Failure>) -> End {
     }
 }
 
-/// Lets the execution go on with a signal that says why. A suspension times out once, so its id serves the signal as well:
-/// a pump fires many, and no randomness has to be handed to it for each.
+/// Resumes the execution with a signal that reports the timeout. A suspension times out once, so its id is also the id
+/// of the signal: a pump fires many timeouts and needs no randomness for each.
 fn resume(execution: &Execution, suspension: &Suspension, now: TimestampMs) -> Change {
     let signal_id = SignalId::from_uuid(*suspension.id.as_uuid());
     let mut handed = suspension.handed();
@@ -66,7 +66,7 @@ fn resume(execution: &Execution, suspension: &Suspension, now: TimestampMs) -> C
     change
 }
 
-/// Hands the execution to an operator. Its waitpoints stay open, and its timeout does not come again.
+/// Escalates the suspension to an operator. Its waitpoints stay open, and its timeout does not fire again.
 fn escalate(execution: &Execution, suspension: &Suspension, now: TimestampMs) -> Change {
     let escalated = Suspension { timeout_at: None, escalated_at: Some(now), ..suspension.clone() };
     let mut change = execution.unchanged();
@@ -85,7 +85,7 @@ mod tests {
     use crate::suspension::contracts::{GrantedWaitpoint, SuspendArgs, Timeout};
     use crate::suspension::{Condition, ResumePolicy, ResumedBy};
 
-    /// Suspended for half a second, with a timeout behavior.
+    /// Returns an execution whose suspension has timed out after half a second, with a timeout behavior.
     fn timed_out(behavior: TimeoutBehavior) -> (ExecutionFixture, GrantedWaitpoint) {
         let mut fixture = ExecutionFixture::running(at(0));
         let timeout = Some(Timeout::After(500));

@@ -1,4 +1,4 @@
-//! Suspensions: an execution lets go of its worker and waits for people or the outside world.
+//! Suspensions: an execution releases its worker and waits for signals, an operator or a timeout.
 
 mod binding;
 mod close_waitpoint;

@@ -1,27 +1,27 @@
-//! The record of the last suspension once it is over.
+//! The record of an execution's last suspension, after its end.
 
 use serde::{Deserialize, Serialize};
 
 use super::{BoundWaitpoint, CountedSignal, OperatorDecision, ResumedBy, SuspendReason, Suspension};
 use crate::types::{LeaseEpoch, SourceIdentity, SuspensionId, TimestampMs};
 
-/// The last suspension of an execution. It hands its signals on until the next one or a replay, so that a try that starts
-/// over still finds its signals.
+/// The last suspension of an execution. Its signals remain available until the next suspension or a replay, so that an
+/// attempt that starts over still receives them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PastSuspension {
     pub id: SuspensionId,
     pub waitpoints: Vec<BoundWaitpoint>,
-    /// The lease it was asked for under.
+    /// Epoch of the lease under which the suspension was requested.
     pub lease_epoch: LeaseEpoch,
     pub ended_at: TimestampMs,
     #[serde(flatten)]
     pub ended: SuspensionEnd,
-    /// Whether it was because of a budget.
+    /// True when a budget caused the suspension.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub paused_by_budget: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub continuation: Option<String>,
-    /// The signals the worker gets.
+    /// Signals for the worker.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub signals: Vec<CountedSignal>,
 }
@@ -30,11 +30,11 @@ pub struct PastSuspension {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "how", rename_all = "snake_case")]
 pub enum SuspensionEnd {
-    /// It never began: its condition had been met before.
+    /// The suspension never began, because its condition was already met.
     AlreadySatisfied,
-    /// Its condition was met.
+    /// The condition was met.
     Satisfied,
-    /// An operator ended it.
+    /// An operator ended the suspension.
     Operator {
         decision: OperatorDecision,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -42,14 +42,14 @@ pub enum SuspensionEnd {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// It was not ended in time.
+    /// The suspension timed out.
     TimedOut,
-    /// The execution ended, and it with it.
+    /// The execution ended, and the suspension with it.
     ExecutionEnded,
 }
 
 impl PastSuspension {
-    /// A suspension that is over, with the signals its worker is handed.
+    /// Creates the record of an ended suspension, with the signals for its worker.
     pub(crate) fn of(
         suspension: &Suspension,
         lease_epoch: LeaseEpoch,
@@ -69,20 +69,20 @@ impl PastSuspension {
         })
     }
 
-    /// Hands nothing on any more: a new life does not go on from an earlier one's signals. Its waitpoints are kept,
-    /// for the holder whose reply got lost.
+    /// Discards the signals and the continuation, because a new run does not continue from the signals of an earlier
+    /// one. The waitpoints are kept for a holder whose reply was lost.
     pub(crate) fn forget(&mut self) {
         self.ended = SuspensionEnd::ExecutionEnded;
         self.signals.clear();
         self.continuation = None;
     }
 
-    /// Whether it was because of a budget, and the execution may go on.
+    /// Returns whether a budget caused the suspension and the execution has resumed.
     pub fn is_answered_pause(&self) -> bool {
         self.paused_by_budget && self.resumed_by().is_some()
     }
 
-    /// The cause that made the execution go on; none when it ended instead.
+    /// Returns what resumed the execution; `None` when the execution ended instead.
     pub fn resumed_by(&self) -> Option<ResumedBy> {
         match self.ended {
             SuspensionEnd::AlreadySatisfied | SuspensionEnd::Satisfied => Some(ResumedBy::Signals),

@@ -1,4 +1,4 @@
-//! How a suspended execution wants to go on. Every field is honoured or refused.
+//! Resume policies of suspensions. Every field is honoured or refused.
 
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +35,7 @@ impl Default for SignalSelection {
 }
 
 impl ResumePolicy {
-    /// Reads a policy, refusing unknown fields and invalid values.
+    /// Parses a policy. Refuses unknown fields and invalid values.
     pub fn parse(json: &[u8]) -> Result<Self, Refusal> {
         let policy: Self = crate::json::read(json).map_err(|mut refusal| {
             refusal.code = Code::InvalidPolicyJson;

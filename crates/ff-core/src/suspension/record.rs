@@ -1,5 +1,5 @@
-//! The record of a suspension while it lasts. It lives inside the execution's phase: an execution that is not suspended
-//! has none, so every way to end the suspension closes its waitpoints.
+//! The record of a current suspension. It is part of the execution's phase: an execution that is not suspended has
+//! none, so every end of the suspension closes its waitpoints.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,31 +10,31 @@ use super::{
 use crate::limits;
 use crate::types::{SuspensionId, TimestampMs, WaitpointId, WaitpointKey};
 
-/// One stay in suspension.
+/// A current suspension.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Suspension {
     pub id: SuspensionId,
     pub at: TimestampMs,
     pub reason: SuspendReason,
     pub requested_by: SuspendedBy,
-    /// Its waitpoints, in the order the holder named them; at least one.
+    /// The waitpoints, in the order in which the holder named them; at least one.
     pub waitpoints: Vec<BoundWaitpoint>,
     pub condition: Condition,
     #[serde(default, skip_serializing_if = "ResumePolicy::is_default")]
     pub resume_policy: ResumePolicy,
-    /// When its timeout comes; none once it has been escalated.
+    /// Time of the timeout; `None` without a timeout and after an escalation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_at: Option<TimestampMs>,
     pub timeout_behavior: TimeoutBehavior,
-    /// When it was handed to an operator.
+    /// Time of the escalation to an operator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub escalated_at: Option<TimestampMs>,
-    /// The holder's note on where to go on, in its own words.
+    /// The holder's note on where to continue. The engine does not interpret it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub continuation: Option<String>,
     #[serde(default)]
     pub tally: Tally,
-    /// Signals that arrived and did not count, where the worker wants to be handed all.
+    /// Signals that arrived and did not count, if the worker receives all signals.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uncounted: Vec<CountedSignal>,
 }
@@ -64,8 +64,8 @@ impl Suspension {
         self.tally.meets(&self.condition)
     }
 
-    /// The signals the worker is handed, were the suspension over now: those that met the condition, or those that
-    /// have counted so far when something else ended it.
+    /// Returns the signals that the worker would receive if the suspension ended now: those that met the condition or,
+    /// if it is not met, those that have counted so far.
     pub(crate) fn handed(&self) -> Vec<CountedSignal> {
         let mut handed = self.tally.satisfiers(&self.condition);
         let everything = self.resume_policy.handed == SignalSelection::All;
@@ -79,7 +79,7 @@ impl Suspension {
     }
 }
 
-/// Adds the signals that are not there yet.
+/// Adds the signals that are not in the list yet.
 fn add_new<'c>(handed: &mut Vec<CountedSignal>, more: impl Iterator<Item = &'c CountedSignal>) {
     for counted in more {
         if handed.iter().all(|known| known.signal_id != counted.signal_id) {

@@ -1,4 +1,4 @@
-//! Release: a suspension is over, and the execution waits for a worker to go on with it.
+//! Release: a suspension ends, and the execution waits for a worker to continue it.
 
 use super::{CountedSignal, PastSuspension, Suspension, SuspensionEnd};
 use crate::change::Change;
@@ -7,9 +7,9 @@ use crate::execution::{DelayReason, Execution, Phase};
 use crate::types::TimestampMs;
 
 impl Execution {
-    /// Lets a suspended execution go on after a delay, handing its worker these signals.
+    /// Resumes a suspended execution after a delay, with these signals for its worker.
     ///
-    /// Its waitpoints are closed by this alone: they belong to a suspension that is not there any more.
+    /// This also closes its waitpoints, because the suspension to which they belong no longer exists.
     pub(crate) fn release(
         &self,
         suspension: &Suspension,

@@ -1,4 +1,4 @@
-//! An operator's decision: the suspension ends without its condition being met, and the worker is told the
+//! An operator's decision: it ends the suspension although the condition is not met, and the worker is notified of the
 //! decision.
 
 use serde::{Deserialize, Serialize};
@@ -16,23 +16,23 @@ use crate::state::PublicState;
 use crate::types::{ExecutionId, SignalName, SourceIdentity, SuspensionId};
 use crate::view::{Stop, View};
 
-/// An operator ends a suspension without its condition being met.
+/// Ends a suspension by an operator's decision, although its condition is not met.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResumeArgs {
     pub execution_id: ExecutionId,
-    /// Only this suspension, when given: the execution may have gone on and be suspended again.
+    /// Ends only this suspension, when given: the execution may have resumed and be suspended again.
     pub suspension_id: Option<SuspensionId>,
     pub decision: OperatorDecision,
-    /// The payload that the worker gets with it.
+    /// The payload that the worker receives with the decision.
     pub payload: Option<Payload>,
     pub reason: Option<String>,
     pub requested_by: Option<SourceIdentity>,
-    /// How long before a worker may take it up; as its policy says when not said.
+    /// Delay before a worker can claim the execution; when absent, the delay of the resume policy.
     pub resume_delay_ms: Option<u64>,
 }
 
 impl ResumeArgs {
-    /// A decision about an execution, and nothing more to say.
+    /// Creates a decision about an execution, with defaults for everything else.
     pub fn new(execution_id: ExecutionId, decision: OperatorDecision) -> Self {
         Self {
             execution_id,
@@ -76,7 +76,7 @@ impl Command for ResumeArgs {
     }
 
     /// Ends a suspension without a token. The decision is recorded as a signal from an operator, after the signals
-    /// counted so far. Asked again for a suspension the same decision ended, it changes nothing.
+    /// counted so far. Repeating the decision that ended the suspension changes nothing.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<ResumedExecution>, Stop> {
         let now = at.now;
         let execution = found(view, &self.execution_id)?;
@@ -114,7 +114,7 @@ impl Command for ResumeArgs {
     }
 }
 
-/// The same decision, made before about this suspension; otherwise there is nothing to decide about.
+/// Returns the reply if the same decision has already ended this suspension; otherwise refuses the call.
 fn ended_before(execution: &Execution, args: &ResumeArgs) -> Result<ResumedExecution, Refusal> {
     let state = execution.public_state();
     let same = execution.last_suspension.as_deref().filter(|past| {
@@ -133,7 +133,7 @@ fn ended_before(execution: &Execution, args: &ResumeArgs) -> Result<ResumedExecu
     }
 }
 
-/// The signal the worker gets.
+/// Returns the name of the signal that the worker receives.
 fn name(decision: OperatorDecision) -> &'static str {
     match decision {
         OperatorDecision::Resume => Signal::RESUMED,

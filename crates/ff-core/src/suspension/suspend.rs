@@ -1,4 +1,4 @@
-//! Suspending: the holder lets go and waits, unless its condition is met already.
+//! Suspending: the holder releases its lease and the execution waits, unless its condition is already met.
 
 use super::binding::{WaitpointBinding, bind, weigh_early};
 use super::contracts::Timeout;
@@ -23,7 +23,7 @@ use crate::view::{Stop, View};
 pub struct SuspendArgs {
     pub execution_id: ExecutionId,
     pub fence: Fence,
-    /// The waitpoints; at least one. The first is the one shown first.
+    /// The waitpoints; at least one. The first one is also shown first.
     pub waitpoints: Vec<WaitpointBinding>,
     pub condition: Condition,
     pub reason: SuspendReason,
@@ -32,13 +32,13 @@ pub struct SuspendArgs {
     pub timeout_behavior: TimeoutBehavior,
     pub resume_policy: ResumePolicy,
     pub continuation: Option<String>,
-    /// Under this key the first answer is given again, for as long as the key is remembered.
+    /// A repeated call under this key gets the first reply, for as long as the key is remembered.
     pub idempotency_key: Option<IdempotencyKey>,
     pub dedup_ttl_ms: u64,
 }
 
 impl SuspendArgs {
-    /// A wait for one signal at a new waitpoint, everything else by default.
+    /// Creates a suspension that waits for one signal at a new waitpoint, with defaults for everything else.
     pub fn new(execution_id: ExecutionId, fence: Fence, key: WaitpointKey) -> Self {
         Self {
             execution_id,
@@ -88,10 +88,10 @@ impl Command for SuspendArgs {
         self.execution_id.partition()
     }
 
-    /// Releases the lease until the condition is met. Signals that came early to waitpoints made ahead are weighed
-    /// first; if they meet the condition, the holder keeps its lease and goes on.
+    /// Releases the lease until the condition is met. Early signals at pending waitpoints are weighed first; if they
+    /// meet the condition, the holder keeps its lease and continues.
     ///
-    /// Asked again under its key, or by the fence it released, it answers as the first time.
+    /// A repeated call, under its key or by the fence that it released, gets the first reply.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<SuspendedExecution>, Stop> {
         let now = at.now;
         let execution = view.execution(&self.execution_id)?.ok_or(Code::ExecutionNotFound)?;
@@ -132,7 +132,7 @@ impl Command for SuspendArgs {
     }
 }
 
-/// The first answer, when this is asked again: under its key, or by the fence whose lease it ended.
+/// Returns the first reply for a repeated call: under its key, or by the fence whose lease the first call ended.
 fn answered_before(
     view: &dyn View,
     execution: &Execution,
@@ -157,8 +157,8 @@ fn answered_before(
     Ok(Some(SuspendedExecution { suspension_id, waitpoints, outcome: SuspendOutcome::Suspended }))
 }
 
-/// The first reply, when this lease was told before that its condition is already met. Its waitpoints are used up, so
-/// evaluating again could not find it out.
+/// Returns the first reply if an earlier call under this lease found its condition already met. The waitpoints of that
+/// call are used up, so a second evaluation would not find it met.
 fn satisfied_before(
     view: &dyn View,
     execution: &Execution,
@@ -214,7 +214,7 @@ fn begin(
     }
 }
 
-/// The lease goes on, and the suspension is over before it began: its waitpoints are used up.
+/// Keeps the lease, and records a suspension that ended before it began. Its waitpoints are used up.
 fn already_satisfied(execution: &Execution, suspension: &Suspension, now: TimestampMs) -> (SuspendOutcome, Change) {
     let handed = suspension.handed();
     let outcome = SuspendOutcome::AlreadySatisfied { signals: handed.iter().map(|signal| signal.signal_id).collect() };

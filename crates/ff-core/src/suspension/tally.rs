@@ -1,4 +1,4 @@
-//! The signals counted towards a condition so far: a list per leaf, so that leaves count independently.
+//! The signals counted so far towards a condition: one list per leaf, so that leaves count independently.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,8 +6,8 @@ use super::{Condition, Distinct};
 use crate::signal::Source;
 use crate::types::{SignalId, SignalName, WaitpointKey};
 
-/// The signals each leaf of a condition has counted, leaves from left to right. No leaf counts more than it needs, so a
-/// signal is weighed without looking at those before it.
+/// The signals that each leaf of a condition has counted, leaves from left to right. No leaf counts more signals than
+/// it needs, so weighing a signal does not require reading all earlier signals.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Tally(Vec<Vec<CountedSignal>>);
@@ -16,10 +16,10 @@ pub struct Tally(Vec<Vec<CountedSignal>>);
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountedSignal {
     pub signal_id: SignalId,
-    /// Its size, by which a claim knows without reading it whether it fits.
+    /// Size of the payload, so that a claim knows without reading the signal whether it fits.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub payload_bytes: u64,
-    /// Its value for a leaf that distinguishes signals by something else than their id.
+    /// The signal's value for a leaf that does not distinguish signals by their ids.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counts_as: Option<String>,
 }
@@ -29,7 +29,7 @@ fn is_zero(bytes: &u64) -> bool {
     *bytes == 0
 }
 
-/// A signal as a condition looks at it.
+/// The fields of a signal that a condition evaluates.
 #[derive(Clone, Copy, Debug)]
 pub struct SignalMatch<'s> {
     pub signal_id: SignalId,
@@ -39,26 +39,26 @@ pub struct SignalMatch<'s> {
     pub payload_bytes: u64,
 }
 
-/// The weight of a signal for a condition; the highest of its weights for each leaf.
+/// The effect of a signal on a condition: the highest of its effects on the leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Weight {
-    /// No leaf waits on its waitpoint.
+    /// No leaf uses the signal's waitpoint.
     NotInCondition,
-    /// Leaves wait on its waitpoint, for signals of other names.
+    /// Leaves use the signal's waitpoint, but for signals of other names.
     MatcherFailed,
-    /// It would have counted, but its like had counted before.
+    /// The signal matches, but it is not distinct from one that counted before.
     Recounted,
-    /// It counted.
+    /// The signal counted.
     Counted,
 }
 
 impl Tally {
-    /// Nothing counted yet.
+    /// Creates the empty tally of a condition.
     pub fn of(condition: &Condition) -> Self {
         Self(condition.leaves().iter().map(|_| Vec::new()).collect())
     }
 
-    /// Counts a signal wherever the condition has a use for it.
+    /// Counts a signal in every leaf that needs it.
     pub fn weigh(&mut self, condition: &Condition, signal: &SignalMatch<'_>) -> Weight {
         let mut weight = Weight::NotInCondition;
         for (leaf, counted) in condition.leaves().into_iter().zip(&mut self.0) {
@@ -67,12 +67,13 @@ impl Tally {
         weight
     }
 
-    /// Whether the condition is met.
+    /// Returns whether the condition is met.
     pub fn meets(&self, condition: &Condition) -> bool {
         met(condition, &mut self.0.iter()).is_some()
     }
 
-    /// The signals by which the condition is met, each once, leaves from left to right; none while it is not.
+    /// Returns the signals that meet the condition, each once, leaves from left to
+    /// right; empty while the condition is not met.
     pub fn satisfiers(&self, condition: &Condition) -> Vec<CountedSignal> {
         let mut once: Vec<CountedSignal> = Vec::new();
         for counted in met(condition, &mut self.0.iter()).unwrap_or_default() {
@@ -83,7 +84,7 @@ impl Tally {
         once
     }
 
-    /// Every signal that counted anywhere.
+    /// Returns all signals that counted in any leaf.
     pub fn counted(&self) -> impl Iterator<Item = &CountedSignal> {
         self.0.iter().flatten()
     }
@@ -109,7 +110,7 @@ fn weigh_leaf(leaf: &Condition, counted: &mut Vec<CountedSignal>, signal: &Signa
     Weight::Counted
 }
 
-/// The signals that met a node, if it is met. Each leaf takes the next list, met or not.
+/// Returns the signals that met a node, if it is met. Each leaf takes the next list, whether it is met or not.
 fn met<'t>(node: &Condition, leaves: &mut std::slice::Iter<'t, Vec<CountedSignal>>) -> Option<Vec<&'t CountedSignal>> {
     match node {
         Condition::AllOf { members } => {
@@ -153,7 +154,7 @@ mod tests {
         Condition::AnyOf { members }
     }
 
-    /// A condition and its tally; signals are put as waitpoint, name, source.
+    /// A condition and its tally. A signal is given by its waitpoint, name and source.
     struct TallyFixture(Condition, Tally, u128);
 
     impl TallyFixture {
@@ -176,7 +177,7 @@ mod tests {
             self.1.meets(&self.0)
         }
 
-        /// By which of the signals put on it, counted from one.
+        /// Returns the numbers of the signals that meet the condition, counted from one.
         fn by(&self) -> Vec<u128> {
             self.1.satisfiers(&self.0).iter().map(|counted| counted.signal_id.as_uuid().as_u128()).collect()
         }

@@ -1,5 +1,5 @@
-//! Waitpoints: the targets of signals. A waitpoint's record is its definition; whether it is open follows from its
-//! execution, so no end of a suspension can leave one open.
+//! Waitpoints: the targets of signals. The record of a waitpoint is its definition. The execution determines whether
+//! the waitpoint is open, so no end of a suspension can leave a waitpoint open.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,23 +12,23 @@ use crate::state::words;
 use crate::token::{KeyRing, PresentedToken, WaitpointToken};
 use crate::types::{ExecutionId, SignalId, SignalName, SuspensionId, TimestampMs, WaitpointId, WaitpointKey};
 
-/// One thing an execution waits on, or is going to.
+/// A target of signals, on which an execution waits or may wait later.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waitpoint {
     pub id: WaitpointId,
     pub execution_id: ExecutionId,
     pub key: WaitpointKey,
-    /// The token handed to its maker, kept so that the maker gets the same one when it asks again. It opens the
-    /// waitpoint while its secret verifies, and so does every other token that was minted for it.
+    /// The token that its creator received. It is kept so that a repeated call returns the same one. It opens the
+    /// waitpoint while its secret verifies, and so does every other token that was minted for the waitpoint.
     pub token: WaitpointToken,
     pub created_at: TimestampMs,
-    /// Until when it may wait for its suspension, when it was made ahead of one.
+    /// Time at which a pending waitpoint expires; `None` if it was created with its suspension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<TimestampMs>,
-    /// The suspension that used it.
+    /// The suspension that used the waitpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension_id: Option<SuspensionId>,
-    /// How it was closed before a suspension used it.
+    /// Set when the waitpoint was closed before a suspension used it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closed: Option<WaitpointClosed>,
     /// Signals that arrived before a suspension, in order. Emptied when a suspension evaluates them.
@@ -37,7 +37,7 @@ pub struct Waitpoint {
 }
 
 impl Waitpoint {
-    /// A waitpoint without a suspension.
+    /// Creates a waitpoint without a suspension.
     pub(crate) fn fresh(
         id: WaitpointId,
         execution_id: ExecutionId,
@@ -49,24 +49,24 @@ impl Waitpoint {
         Self { id, execution_id, key, token, created_at: now, expires_at, suspension_id, closed, buffered }
     }
 
-    /// A token for it under the secret that is current now: the maker's own may be of a secret that was retired since.
+    /// Mints a token under the current secret, because the secret of the stored token may have been retired.
     pub fn mint(&self, ring: Option<&KeyRing>) -> Result<WaitpointToken, Refusal> {
         ring.ok_or(Code::HmacSecretNotInitialized)?.mint(&self.execution_id, &self.id, &self.key)
     }
 
-    /// Whether a token opens it: minted for it, under a secret that verifies now.
+    /// Verifies that a token was minted for this waitpoint, under a secret that verifies now.
     pub fn verify(&self, ring: Option<&KeyRing>, token: &PresentedToken, now: TimestampMs) -> Result<(), Code> {
         let ring = ring.ok_or(Code::InvalidToken)?;
         ring.verify(token, &self.execution_id, &self.id, &self.key, now).map(drop)
     }
 
-    /// This waitpoint as a suspension names it.
+    /// Returns the waitpoint as a suspension refers to it.
     pub(crate) fn bound(&self) -> BoundWaitpoint {
         BoundWaitpoint { id: self.id, key: self.key.clone() }
     }
 }
 
-/// A waitpoint was closed before a suspension used it.
+/// The closing of a waitpoint before a suspension used it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitpointClosed {
     pub at: TimestampMs,
@@ -74,7 +74,7 @@ pub struct WaitpointClosed {
     pub reason: Option<String>,
 }
 
-/// A signal that arrived early, with the fields a condition will look at.
+/// A signal that arrived early, with the fields that a condition evaluates.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BufferedSignal {
     pub signal_id: SignalId,
@@ -83,7 +83,7 @@ pub struct BufferedSignal {
     pub payload_bytes: u64,
 }
 
-/// A waitpoint made ahead, as the record of its execution has it.
+/// A pending waitpoint in the record of its execution.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingWaitpoint {
     pub id: WaitpointId,
@@ -106,7 +106,7 @@ words! {
 }
 
 impl Execution {
-    /// The state of a waitpoint of this execution.
+    /// Returns the state of a waitpoint of this execution.
     pub fn waitpoint_state(&self, waitpoint: &Waitpoint, now: TimestampMs) -> WaitpointState {
         let ran_out = |at: TimestampMs| now >= at;
         if let Some(pending) = self.pending_waitpoints.iter().find(|pending| pending.id == waitpoint.id) {
@@ -122,14 +122,14 @@ impl Execution {
         }
     }
 
-    /// The execution as it is without the waitpoints whose time has run out, so that their keys are free.
+    /// Returns the execution without its expired pending waitpoints, so that their keys can be used again.
     pub(crate) fn without_expired(&self, now: TimestampMs) -> Change {
         let mut change = self.unchanged();
         change.after.pending_waitpoints.retain(|pending| now < pending.expires_at);
         change
     }
 
-    /// The waitpoint outsiders know by a key: an open one, or else one of the last suspension.
+    /// Returns the waitpoint with this key: an open one, or else one of the last suspension.
     pub fn waitpoint_by_key(&self, key: &WaitpointKey) -> Option<WaitpointId> {
         let pending = self.pending_waitpoints.iter().map(|pending| (&pending.key, pending.id));
         let current = match &self.phase {

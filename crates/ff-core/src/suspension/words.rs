@@ -1,9 +1,9 @@
-//! The words of suspensions.
+//! Enumerations of suspensions.
 
 use crate::state::{BlockingReason, words};
 use crate::types::{BadText, FreeText};
 
-/// Vocabularies that callers may add to: a known word has its meaning, another text is stored as it is.
+/// Enumerations that callers can extend: a known name has a meaning, any other text is stored as it is.
 macro_rules! open_words {
     ($($(#[$doc:meta])* $name:ident { $($variant:ident $word:literal,)* })*) => {$(
         $(#[$doc])*
@@ -15,7 +15,7 @@ macro_rules! open_words {
         }
 
         impl $name {
-            /// Every known word, in the order of the table.
+            /// Every known name, in the order of the table.
             pub const ALL: &[$name] = &[$($name::$variant),*];
 
             pub fn as_str(&self) -> &str {
@@ -70,7 +70,7 @@ macro_rules! open_words {
 }
 
 open_words! {
-    /// Why an execution is suspended, as its holder says.
+    /// Reason for a suspension, as the holder states it.
     SuspendReason {
         WaitingForSignal "waiting_for_signal",
         WaitingForApproval "waiting_for_approval",
@@ -83,7 +83,7 @@ open_words! {
         ManualPause "manual_pause",
     }
 
-    /// On whose account an execution is suspended.
+    /// The party that requested a suspension.
     SuspendedBy {
         Worker "worker",
         Operator "operator",

@@ -1,4 +1,4 @@
-//! The requests of operators about the secrets behind tokens, and the answers.
+//! Arguments and replies about the secrets of tokens, for operators.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::types::{Kid, TimestampMs};
 pub use super::rotate::{RotatePartitionArgs, RotateSecretArgs, RotatedSecret};
 pub use super::stream_token::StreamTokenArgs;
 
-/// The result of a rotation on all partitions. Repeating it finishes the failed ones.
+/// The result of a rotation on all partitions. Repeating the rotation completes it on the partitions that failed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RotationReport {
     pub rotated: Vec<(u16, RotatedSecret)>,
@@ -17,7 +17,7 @@ pub struct RotationReport {
 }
 
 impl RotationReport {
-    /// Enters the answer of one partition.
+    /// Adds the reply of one partition.
     pub fn enter(&mut self, partition: u16, answer: Result<RotatedSecret, EngineError>) {
         match answer {
             Ok(rotated) => self.rotated.push((partition, rotated)),
@@ -25,7 +25,7 @@ impl RotationReport {
         }
     }
 
-    /// Whether every partition has the new secret.
+    /// Returns whether every partition has the new secret.
     pub fn is_complete(&self) -> bool {
         self.failed.is_empty()
     }
@@ -58,7 +58,7 @@ pub struct PartitionKids {
 }
 
 impl KeyRing {
-    /// The names of the secrets that verify now.
+    /// Returns the names of the secrets that verify now.
     pub fn kids(&self, now: TimestampMs) -> Kids {
         let retired = self.keys.iter().filter(|(_, key)| key.is_live(now));
         let retired =

@@ -1,4 +1,5 @@
-//! Bytes as lower-case hexadecimal text, and back. One spelling each way: two spellings of a token would be two tokens.
+//! Bytes as lower-case hexadecimal text, and back. There is only one spelling,
+//! because two spellings of a token would be two tokens.
 
 pub(crate) fn to_hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
@@ -6,7 +7,7 @@ pub(crate) fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]).collect()
 }
 
-/// The bytes of a text of whole bytes in lower case.
+/// Parses whole bytes in lower-case digits.
 pub(crate) fn from_hex(text: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| match byte {
         b'0'..=b'9' => Some(byte - b'0'),

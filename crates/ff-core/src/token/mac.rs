@@ -1,4 +1,4 @@
-//! The MAC of a token: HMAC-SHA256 over the names of the thing it opens.
+//! The MAC of a token: HMAC-SHA256 over the names of the object that the token opens.
 
 use std::fmt;
 
@@ -11,26 +11,26 @@ use super::hex::{from_hex, to_hex};
 use super::secret::Secret;
 use crate::types::{ExecutionId, TimestampMs, WaitpointId, WaitpointKey};
 
-/// The message's own version: a message of another shape could otherwise be read as this one.
+/// The version of the message, so that a message of another format is never read as this one.
 const VERSION: &str = "1";
 
-/// The first part of a message about a stream.
+/// The first part of the message of a stream token.
 const STREAM: &str = "read stream";
 
-/// The proof that a token was minted here. Compared in constant time, never shown.
+/// The proof that a token was minted by this store. Compared in constant time, never shown.
 #[derive(Clone, Copy)]
 pub struct Mac([u8; 32]);
 
 impl Mac {
-    /// The MAC that opens a waitpoint.
+    /// Computes the MAC that opens a waitpoint.
     ///
-    /// Each part of the message is preceded by its length, so no two waitpoints have one message.
+    /// Each part of the message is preceded by its length, so two waitpoints never have the same message.
     pub fn of(secret: &Secret, execution: &ExecutionId, waitpoint: &WaitpointId, key: &WaitpointKey) -> Self {
         Self::over(secret, &[VERSION, &execution.to_string(), &waitpoint.to_string(), key.as_str()])
     }
 
-    /// The MAC that opens the stream of an execution until a moment. Its message begins with its purpose, which is no version of
-    /// the other message, so neither token is ever taken for the other.
+    /// Computes the MAC that opens the stream of an execution until a given time. Its message begins with its purpose,
+    /// which is not a version of the other message, so neither token is accepted as the other.
     pub fn of_stream(secret: &Secret, execution: &ExecutionId, expires_at: TimestampMs) -> Self {
         Self::over(secret, &[STREAM, VERSION, &execution.to_string(), &expires_at.0.to_string()])
     }
@@ -46,12 +46,12 @@ impl Mac {
         Self(mac.finalize().into_bytes().into())
     }
 
-    /// Reads the one spelling a MAC has: 64 digits in lower case.
+    /// Parses the only spelling of a MAC: 64 lower-case digits.
     pub fn from_hex(text: &str) -> Option<Self> {
         from_hex(text)?.try_into().ok().map(Self)
     }
 
-    /// The MAC as text, for the store that keeps it and for the token.
+    /// Returns the MAC as text, for the store and for the token.
     pub fn expose_hex(&self) -> String {
         to_hex(&self.0)
     }
@@ -61,7 +61,7 @@ impl Mac {
     }
 }
 
-/// Takes the same time wherever two MACs differ.
+/// Takes the same time, wherever two MACs differ.
 impl PartialEq for Mac {
     fn eq(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
@@ -109,7 +109,7 @@ mod tests {
         }
     }
 
-    /// Other programs verify tokens too; these bytes must never change. The value was computed with another
+    /// Other programs also verify tokens, so these bytes must never change. The value was computed with another
     /// implementation of HMAC.
     #[test]
     fn the_bytes_are_the_published_ones() {

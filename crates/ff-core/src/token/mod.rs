@@ -1,6 +1,6 @@
-//! Tokens: permission to signal a waitpoint, or to read a stream. A token is the name of a secret and a MAC under it;
-//! it opens one waitpoint of one execution, or the stream of one execution until a moment, and nothing else. Minted and
-//! verified here, with the same bytes on every store.
+//! Tokens: permission to signal a waitpoint, or to read a stream. A token consists of the name of a secret and a MAC
+//! under this secret. It opens one waitpoint of one execution, or the stream of one execution until a given time, and
+//! nothing else. Tokens are minted and verified here, with the same bytes on every store.
 
 pub mod contracts;
 pub(crate) mod hex;

@@ -1,4 +1,4 @@
-//! The key ring: the secrets of one partition, one of them current and some on their way out.
+//! The key ring: the secrets of one partition. One of them is current; the others are retired and expire.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,11 @@ use super::{Mac, PresentedToken, Secret, WaitpointToken};
 use crate::engine_error::{Code, Refusal};
 use crate::types::{ExecutionId, Kid, TimestampMs, WaitpointId, WaitpointKey};
 
-/// The secrets tokens are signed and verified under. Every partition has a copy, and all copies are the same.
+/// The secrets under which tokens are signed and verified. Every partition has a
+/// copy; all copies are the same, except during a rotation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyRing {
-    /// New tokens are signed under this one.
+    /// Name of the secret under which new tokens are signed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current: Option<Kid>,
     pub keys: BTreeMap<Kid, RingKey>,
@@ -21,7 +22,7 @@ pub struct KeyRing {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RingKey {
     pub secret: Secret,
-    /// From this moment on it no longer verifies. The current one has none.
+    /// Time from which the secret no longer verifies; `None` for the current secret.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<TimestampMs>,
 }
@@ -33,19 +34,19 @@ impl RingKey {
 }
 
 impl KeyRing {
-    /// A ring of one secret.
+    /// Creates a ring with one secret.
     pub fn of(kid: Kid, secret: Secret) -> Self {
         let key = RingKey { secret, expires_at: None };
         Self { current: Some(kid.clone()), keys: BTreeMap::from([(kid, key)]) }
     }
 
-    /// The secret new tokens are signed under, and its name.
+    /// Returns the secret under which new tokens are signed, and its name.
     pub fn current(&self) -> Option<(&Kid, &Secret)> {
         let kid = self.current.as_ref()?;
         Some((kid, &self.keys.get(kid)?.secret))
     }
 
-    /// The secret of this name, while it verifies.
+    /// Returns the secret of this name, if it verifies now.
     pub fn verifying(&self, kid: &Kid, now: TimestampMs) -> Option<&Secret> {
         self.keys.get(kid).filter(|key| key.is_live(now)).map(|key| &key.secret)
     }
@@ -61,7 +62,7 @@ impl KeyRing {
         Ok(WaitpointToken { kid: kid.clone(), mac: Mac::of(secret, execution, waitpoint, key) })
     }
 
-    /// Verifies a presented token: it was minted for this waitpoint, under a secret that is still valid.
+    /// Verifies that a presented token was minted for this waitpoint, under a secret that is still valid.
     ///
     /// Only the bearer of a genuine token learns that its secret was retired; any other token is simply invalid.
     pub fn verify(
@@ -148,7 +149,7 @@ mod tests {
         assert_eq!(serde_json::from_str::<KeyRing>(&text).unwrap(), ring());
     }
 
-    /// Forgeries of every kind, none of which may open anything.
+    /// Forged tokens of every kind, none of which may open anything.
     #[test]
     fn a_hundred_thousand_forged_tokens_open_nothing() {
         let (execution, waitpoint, key) = opened();
@@ -180,7 +181,7 @@ mod tests {
         assert!(ring.verify(&PresentedToken::new(genuine), &execution, &waitpoint, &key, now).is_ok());
     }
 
-    /// The token with one bit of its MAC turned over.
+    /// Returns the token with one bit of its MAC flipped.
     fn flipped(genuine: &str, nth: usize) -> String {
         let (kid, digits) = genuine.split_once(':').unwrap();
         let mut bytes = Mac::from_hex(digits).unwrap().bytes().to_vec();

@@ -1,4 +1,4 @@
-//! Rotation: a new secret takes over, and the one before goes on verifying for a while.
+//! Rotation: a new secret becomes current, and the previous one still verifies for a while.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,8 @@ use crate::partition::{PartitionConfig, check_partition};
 use crate::types::{Kid, TimestampMs};
 use crate::view::{Stop, View};
 
-/// An operator brings a new secret. It goes to every partition, since each verifies in its own slot.
+/// Makes an operator's secret current on every partition. Each partition has its own
+/// copy, because it verifies in its own slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RotateSecretArgs {
     pub kid: Kid,
@@ -20,7 +21,7 @@ pub struct RotateSecretArgs {
 }
 
 impl RotateSecretArgs {
-    /// Reads a rotation as operators write it.
+    /// Parses a rotation as operators write it.
     pub fn parse(kid: &str, secret_hex: &str, grace_ms: u64) -> Result<Self, Refusal> {
         let kid = Kid::parse(kid).map_err(|error| Code::InvalidKid.refusal().at("kid").because(error))?;
         let secret = Secret::from_hex(secret_hex)
@@ -82,11 +83,11 @@ impl Command for RotatePartitionArgs {
     }
 }
 
-/// Makes a secret the current one of a ring. Asked again it changes nothing, so a rotation that reached some partitions
-/// can be repeated over all of them.
+/// Makes a secret the current one of a ring. Repeating the call changes nothing, so a rotation that reached only some
+/// partitions can be repeated on all of them.
 ///
-/// A kid stands for one secret for as long as it verifies; holders of the kid must not find another behind it. One
-/// that was retired and still verifies becomes current again, and does not expire any more.
+/// A kid names one secret for as long as the secret verifies, and cannot be used for another one in that time. A
+/// retired secret that still verifies becomes current again, and no longer expires.
 fn rotate(
     ring: &KeyRing,
     args: &RotateSecretArgs,

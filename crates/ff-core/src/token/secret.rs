@@ -1,4 +1,4 @@
-//! The secret behind tokens: bytes that are never shown.
+//! The secret of tokens: bytes that are never shown.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use subtle::ConstantTimeEq;
 use super::hex::{from_hex, to_hex};
 use crate::limits;
 
-/// The key that tokens are signed under. Never shown by `Debug`; written out only for the store that keeps it.
+/// The key under which tokens are signed. `Debug` never shows it; it is written out only for the store.
 #[derive(Clone)]
 pub struct Secret(SecretSlice<u8>);
 
@@ -21,8 +21,8 @@ pub struct Secret(SecretSlice<u8>);
 pub struct BadSecret;
 
 impl Secret {
-    /// The secret that is these bytes. A store may hold a short one from before there was a lower limit; a new one is held to
-    /// that by [`check_strength`].
+    /// Creates a secret from bytes. A stored secret may be shorter than the lower limit; [`check_strength`] enforces
+    /// the limit for new secrets.
     ///
     /// [`check_strength`]: Secret::check_strength
     pub fn new(bytes: impl Into<Vec<u8>>) -> Result<Self, BadSecret> {
@@ -33,7 +33,7 @@ impl Secret {
         Ok(Self(bytes.into()))
     }
 
-    /// Reads a secret as operators write it, in hex of either case.
+    /// Parses a secret as operators write it, in hexadecimal digits of either case.
     pub fn from_hex(text: &str) -> Result<Self, BadSecret> {
         from_hex(&text.to_ascii_lowercase()).ok_or(BadSecret).and_then(Self::new)
     }
@@ -43,12 +43,12 @@ impl Secret {
         if self.bytes().len() < limits::SECRET_MIN_BYTES { Err(BadSecret) } else { Ok(()) }
     }
 
-    /// The secret of randomness drawn for it.
+    /// Creates a secret from random bytes.
     pub fn drawn(bytes: [u8; 32]) -> Self {
         Self(bytes.to_vec().into())
     }
 
-    /// A key for another purpose. Neither this secret nor the key of a third purpose can be found from it.
+    /// Derives a key for another purpose. Neither this secret nor the key of a third purpose can be computed from the result.
     pub fn derive_key(&self, purpose: &str) -> [u8; 32] {
         let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(self.bytes()) else {
             unreachable!("an HMAC takes a key of any length")
@@ -57,7 +57,7 @@ impl Secret {
         mac.finalize().into_bytes().into()
     }
 
-    /// The secret as text, for the store that keeps it.
+    /// Returns the secret as text, for the store.
     pub fn expose_hex(&self) -> String {
         to_hex(self.bytes())
     }
@@ -67,7 +67,7 @@ impl Secret {
     }
 }
 
-/// Takes the same time wherever two secrets of one length differ.
+/// Takes the same time, wherever two secrets of the same length differ.
 impl PartialEq for Secret {
     fn eq(&self, other: &Self) -> bool {
         self.bytes().ct_eq(other.bytes()).into()

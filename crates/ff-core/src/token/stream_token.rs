@@ -1,5 +1,5 @@
-//! The token that reads the stream of one execution until a moment: the name of the secret, the moment and the MAC, with colons
-//! between them. It is handed to a reader without a key, such as a page in a browser.
+//! The token that reads the stream of one execution until a given time: the name of the secret, the time and the MAC,
+//! separated by colons. It is meant for readers without an API key, such as a page in a browser.
 
 use std::fmt;
 
@@ -17,16 +17,16 @@ use crate::types::{ExecutionId, Kid, TimestampMs};
 #[derive(Clone, PartialEq, Eq)]
 pub struct StreamToken {
     pub kid: Kid,
-    /// From this moment on it reads nothing.
+    /// Time from which the token is no longer valid.
     pub expires_at: TimestampMs,
     pub mac: Mac,
 }
 
-/// A token for the stream of an execution.
+/// A request for a token that reads the stream of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamTokenArgs {
     pub execution_id: ExecutionId,
-    /// How long it is valid.
+    /// Lifetime of the token.
     pub expires_in_ms: u64,
 }
 
@@ -42,16 +42,16 @@ impl StreamTokenArgs {
 }
 
 impl StreamToken {
-    /// Reads a token.
+    /// Parses a token.
     pub fn parse(text: &str) -> Option<Self> {
         let (kid, rest) = text.split_once(':')?;
         let (moment, mac) = rest.split_once(':')?;
-        // One spelling each: digits without a sign or leading zeros.
+        // Only one spelling is valid: digits without a sign or leading zeros.
         let expires_at = moment.parse::<i64>().ok().filter(|ms| ms.to_string() == moment)?;
         Some(Self { kid: Kid::parse(kid).ok()?, expires_at: TimestampMs(expires_at), mac: Mac::from_hex(mac)? })
     }
 
-    /// The text that reads the stream, for the one it is handed to.
+    /// Returns the text that reads the stream, for the recipient of the token.
     pub fn expose(&self) -> String {
         format!("{}:{}:{}", self.kid, self.expires_at.0, self.mac.expose_hex())
     }
@@ -84,8 +84,8 @@ impl KeyRing {
         Ok(StreamToken { kid: kid.clone(), expires_at, mac: Mac::of_stream(secret, execution, expires_at) })
     }
 
-    /// Verifies a token to read the stream of an execution: it was minted for it, its moment has not come, and its
-    /// secret still verifies. A forged token, one of another execution and one of a waitpoint are all as wrong.
+    /// Verifies a token that reads the stream of an execution: it was minted for this execution, it has not expired, and its
+    /// secret still verifies. A forged token, a token of another execution and a waitpoint token are refused alike.
     pub fn verify_for_stream(
         &self,
         presented: &PresentedToken,

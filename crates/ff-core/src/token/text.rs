@@ -18,25 +18,25 @@ pub struct WaitpointToken {
     pub mac: Mac,
 }
 
-/// A text that is not a token. The error does not contain the text.
+/// The error of a text that is not a token. It does not contain the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a token is a kid, a colon and 64 lower-case hexadecimal digits")]
 pub struct BadToken;
 
 impl WaitpointToken {
-    /// Reads a token.
+    /// Parses a token.
     pub fn parse(text: &str) -> Result<Self, BadToken> {
         let (kid, mac) = text.split_once(':').ok_or(BadToken)?;
         let mac = Mac::from_hex(mac).ok_or(BadToken)?;
         Ok(Self { kid: Kid::parse(kid).map_err(|_| BadToken)?, mac })
     }
 
-    /// The text that opens the waitpoint, for the one it is handed to.
+    /// Returns the text that opens the waitpoint, for the recipient of the token.
     pub fn expose(&self) -> String {
         format!("{}:{}", self.kid, self.mac.expose_hex())
     }
 
-    /// Fingerprint of the token, for comparing tokens without showing them.
+    /// Returns a fingerprint of the token, for comparing tokens without showing them.
     pub fn fingerprint(&self) -> String {
         let mut hash = Sha256::new();
         hash.update(self.kid.as_str());
@@ -65,7 +65,7 @@ impl<'de> Deserialize<'de> for WaitpointToken {
     }
 }
 
-/// A presented token: any text at all, until it is verified.
+/// A token as a caller presents it: any text, until it is verified.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct PresentedToken(String);
 
@@ -74,12 +74,12 @@ impl PresentedToken {
         Self(text.into())
     }
 
-    /// Whether nothing was shown.
+    /// Returns whether no token was presented.
     pub fn is_missing(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The text as it was presented, to pass it on for verification.
+    /// Returns the text as presented, to pass it on for verification.
     pub fn expose(&self) -> &str {
         &self.0
     }

@@ -1,5 +1,5 @@
-//! Trace context as the W3C writes it down: which trace a submission is part of, kept with the work and handed to its
-//! handler.
+//! Trace context in the format of the W3C: the trace to which a submission belongs, stored with the execution and
+//! passed to its handler.
 
 mod state;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine_error::{Code, Refusal};
 use crate::limits;
 
-/// Where a submission stands in its submitter's trace.
+/// The position of a submission in its submitter's trace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "RawTrace")]
 pub struct TraceContext {
@@ -18,7 +18,7 @@ pub struct TraceContext {
 }
 
 impl TraceContext {
-    /// Reads a caller's trace context, or refuses it naming the field.
+    /// Parses a caller's trace context, or refuses it with the name of the field.
     ///
     /// ```
     /// use ff_core::trace::TraceContext;
@@ -34,35 +34,35 @@ impl TraceContext {
         Ok(Self { traceparent, tracestate })
     }
 
-    /// Reads the headers. As the W3C has it, nothing is refused because of them: a `traceparent` that cannot be read
-    /// is none, and a `tracestate` that cannot is left out.
+    /// Parses the headers. As the W3C requires, they never cause a refusal: an invalid `traceparent` means that there
+    /// is no trace context, and an invalid `tracestate` is omitted.
     pub fn of_headers(traceparent: &str, tracestate: Option<&str>) -> Option<Self> {
         let traceparent = parent(traceparent.trim_matches([' ', '\t'])).ok()?;
         let tracestate = tracestate.and_then(|text| stated(text).ok()).flatten();
         Some(Self { traceparent, tracestate })
     }
 
-    /// The header to hand on: version, trace, parent and flags.
+    /// Returns the header to pass on: version, trace, parent and flags.
     pub fn traceparent(&self) -> &str {
         &self.traceparent
     }
 
-    /// Vendor-specific data of tracing systems, passed on unchanged.
+    /// Returns the vendor-specific data of tracing systems, which is passed on unchanged.
     pub fn tracestate(&self) -> Option<&str> {
         self.tracestate.as_deref()
     }
 
-    /// The trace, as 32 hexadecimal digits.
+    /// Returns the id of the trace, as 32 hexadecimal digits.
     pub fn trace_id(&self) -> &str {
         &self.traceparent[3..35]
     }
 
-    /// The span it was submitted in, as 16 hexadecimal digits.
+    /// Returns the id of the span that submitted the execution, as 16 hexadecimal digits.
     pub fn parent_id(&self) -> &str {
         &self.traceparent[36..52]
     }
 
-    /// Whether the submitter records its trace.
+    /// Returns whether the submitter records its trace.
     pub fn is_sampled(&self) -> bool {
         flags(&self.traceparent) & SAMPLED != 0
     }
@@ -85,13 +85,13 @@ impl TryFrom<RawTrace> for TraceContext {
     }
 }
 
-/// How long a `traceparent` is in the one version there is.
+/// The length of a `traceparent` in the only version so far.
 const PARENT_BYTES: usize = 55;
 const SAMPLED: u8 = 1;
-/// The flags of that version: sampled, and that the trace's id is random.
+/// The flags of that version: sampled, and random trace id.
 const KNOWN_FLAGS: u8 = 3;
 
-/// A `traceparent` in the version that is known. Of a later one the parts that every version has are taken.
+/// Parses a `traceparent` in the known version. Of a later version, only the parts that every version has are used.
 fn parent(text: &str) -> Result<String, &'static str> {
     const SHAPE: &str =
         "must be 00-, 32 digits of a trace, -, 16 of its parent, - and 2 of flags, in lower-case hexadecimal";
@@ -129,7 +129,7 @@ fn flags(parent: &str) -> u8 {
     u8::from_str_radix(&parent[53..PARENT_BYTES], 16).unwrap_or_default()
 }
 
-/// A `tracestate` without spaces and empty members; none when nothing is left.
+/// Returns a `tracestate` without spaces around members and without empty members; `None` when nothing is left.
 fn stated(text: &str) -> Result<Option<String>, Refusal> {
     if text.len() > limits::TRACESTATE_BYTES {
         return Err(Refusal::over_limit(Code::LimitExceeded, "tracestate", limits::TRACESTATE_BYTES, text.len()));

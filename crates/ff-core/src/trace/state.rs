@@ -1,11 +1,11 @@
-//! The list a `tracestate` is: a key and a value for every tracing system that left a note.
+//! The list in a `tracestate`: a key and a value for every tracing system that added one.
 
-/// The most notes there may be.
+/// Maximum number of members.
 const MEMBERS: usize = 32;
-/// The most bytes a key, or a value, may have.
+/// Maximum number of bytes of a key, or of a value.
 const PART_BYTES: usize = 256;
 
-/// The list without spaces around its members and without empty ones; none when nothing is left.
+/// Returns the list without spaces around its members and without empty members; `None` when nothing is left.
 pub(super) fn members(text: &str) -> Result<Option<String>, String> {
     let mut pairs: Vec<(&str, &str)> = Vec::new();
     for member in text.split(',').map(|member| member.trim_matches([' ', '\t'])).filter(|member| !member.is_empty()) {
@@ -36,7 +36,7 @@ fn is_key(key: &str) -> bool {
     key.len() <= PART_BYTES && key.bytes().next().is_some_and(may_begin) && key.bytes().all(may_follow)
 }
 
-/// Spaces may stand within a value, not at its end, where they were taken away before.
+/// A value may contain spaces, but cannot end with one, because the caller has trimmed it.
 fn is_value(value: &str) -> bool {
     let is_allowed = |byte: u8| matches!(byte, b' '..=b'~') && !b",=".contains(&byte);
     !value.is_empty() && value.len() <= PART_BYTES && value.bytes().all(is_allowed)

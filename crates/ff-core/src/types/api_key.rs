@@ -1,10 +1,10 @@
-//! Names of API keys: an id within the key itself, and a name for people.
+//! Names of API keys: an id within the key itself, and a name for users.
 
 use super::checked_text::{BadText, checked_text};
 use crate::limits;
 
 checked_text! { refused_in_a_key_id:
-    /// Which key it is. It stands between the underscores of a key, so it has none, and one spelling.
+    /// The id of an API key. It stands between the underscores of the key, so it contains none, and it has only one spelling.
     KeyId, at most limits::KEY_ID_BYTES;
 }
 
@@ -14,7 +14,7 @@ checked_text! { refused_in_a_key_name:
 }
 
 impl KeyId {
-    /// The id that is these digits.
+    /// Creates an id from random digits.
     pub(crate) fn from_random(hex: &str) -> Self {
         Self(hex.into())
     }

@@ -1,35 +1,35 @@
-//! Text that is checked once, when it is made: a value of such a type needs no further check.
+//! Text that is checked once, when it is created: a value of such a type needs no further check.
 
-/// Why a text cannot be the name, key or value it was meant to be.
+/// The reason why a text is not a valid name, key or value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadText {
-    /// There is nothing in it.
+    /// The text is empty.
     #[error("must not be empty")]
     Empty,
-    /// It is past the limit of its type.
+    /// The text exceeds the limit of its type.
     #[error("must be at most {limit} bytes, got {sent}")]
     TooLong {
-        /// The most bytes it may have.
+        /// Maximum number of bytes.
         limit: usize,
-        /// How many it has.
+        /// Number of bytes of the text.
         sent: usize,
     },
-    /// A name has a character that names do not have.
+    /// A name contains a character that is not allowed in names.
     #[error("may hold only letters, digits, '.', '_' and '-', not {0:?}")]
     BadCharacter(char),
-    /// The id of a key has a character that could be written in another way, or ends it.
+    /// The id of a key contains a character that has another spelling, or that ends the id.
     #[error("may hold only lower-case letters and digits, not {0:?}")]
     NotInAKeyId(char),
-    /// A text has a character that cannot be printed.
+    /// A text contains a character that cannot be printed.
     #[error("may hold only printable text, not the control character {0:?}")]
     Control(char),
-    /// The name of a secret has a colon, where its name would end in a token.
+    /// The name of a secret contains a colon, which would end the name in a token.
     #[error("may not hold a colon")]
     Colon,
-    /// A capability has a comma, which stands between two of them.
+    /// A capability contains a comma, which separates capabilities.
     #[error("may not hold a comma")]
     Comma,
-    /// A capability has a space, which ends it where several words stand in a line.
+    /// A capability contains a space, which separates words in a line.
     #[error("may not hold a space")]
     Space,
 }
@@ -49,8 +49,8 @@ pub(super) fn check(
     text.chars().find_map(refused).map_or(Ok(()), Err)
 }
 
-/// One type of text per row, each with its limit, all with the same refused characters. None may be empty, unless the first line
-/// says that there need not be a byte.
+/// Defines one type of text per row, each with its limit, all with the same refused characters. None may be empty,
+/// unless the first line says `from 0 bytes`.
 macro_rules! checked_text {
     ($refused:ident: $($rows:tt)*) => {
         checked_text! { $refused, from 1 bytes: $($rows)* }
@@ -62,13 +62,13 @@ macro_rules! checked_text {
         pub struct $name(std::sync::Arc<str>);
 
         impl $name {
-            /// The text as this type, or its error.
+            /// Parses the text.
             pub fn parse(text: &str) -> Result<Self, BadText> {
                 super::checked_text::check(text, ($least, $limit), $refused)?;
                 Ok(Self(text.into()))
             }
 
-            /// The text itself.
+            /// Returns the text itself.
             pub fn as_str(&self) -> &str {
                 &self.0
             }

@@ -1,4 +1,4 @@
-//! Requirement classes: the requirements of an execution of its worker, as one value that queues are named by.
+//! Requirement classes: the requirements of an execution on its worker, as one value that names queues.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,17 +8,16 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{BadText, Capability, WorkerInstanceId};
 
-/// The prefix of the worker instance in the class of work that is assigned to it. No requirement is empty, so no other
-/// class begins with it.
+/// The prefix of the worker instance in the class of assigned work. No requirement is empty, so no other class begins with it.
 const ASSIGNED: &str = ",,";
 
-/// The requirements of an execution, sorted and joined by commas; empty when it requires nothing. The class of work that is
+/// The requirements of an execution, sorted and joined by commas; empty without requirements. The class of work that is
 /// assigned to a worker instance names the instance instead.
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RequirementClass(Option<Arc<str>>);
 
 impl RequirementClass {
-    /// The class of work that requires nothing.
+    /// The class of work without requirements.
     pub const PLAIN: Self = Self(None);
 
     pub fn of(requirements: &BTreeSet<Capability>) -> Self {
@@ -29,12 +28,12 @@ impl RequirementClass {
         Self(Some(words.join(",").into()))
     }
 
-    /// The class of work that only one worker instance may claim.
+    /// Returns the class of work that only one worker instance may claim.
     pub fn assigned_to(instance: &WorkerInstanceId) -> Self {
         Self(Some(format!("{ASSIGNED}{instance}").into()))
     }
 
-    /// Reads a class as it is written. One whose requirements are not in order is read as the class it stands for.
+    /// Parses a class. Requirements that are not in order are sorted.
     pub fn parse(text: &str) -> Result<Self, BadText> {
         if text.is_empty() {
             return Ok(Self::PLAIN);
@@ -46,39 +45,39 @@ impl RequirementClass {
         Ok(Self::of(&requirements))
     }
 
-    /// As indexes and keys name it.
+    /// Returns the name of the class in indexes and keys.
     pub fn as_str(&self) -> &str {
         self.0.as_deref().unwrap_or_default()
     }
 
-    /// Whether it requires nothing.
+    /// Returns whether this is the class of work without requirements.
     pub fn is_plain(&self) -> bool {
         self.0.is_none()
     }
 
-    /// The worker instance that work of this class is assigned to.
+    /// Returns the worker instance to which work of this class is assigned.
     pub fn assignee(&self) -> Option<&str> {
         self.as_str().strip_prefix(ASSIGNED)
     }
 
-    /// Whether its work goes to workers by its requirements.
+    /// Returns whether work of this class is matched to workers by its requirements.
     pub fn has_requirements(&self) -> bool {
         !self.is_plain() && self.assignee().is_none()
     }
 
-    /// Each requirement, in order.
+    /// Returns the requirements, in order.
     pub fn requirements(&self) -> impl Iterator<Item = &str> {
         let words = if self.assignee().is_none() { self.as_str() } else { "" };
         words.split(',').filter(|word| !word.is_empty())
     }
 
-    /// Whether a worker with these capabilities can run work of this class. None of them makes it the instance that work is
-    /// assigned to.
+    /// Returns whether a worker with these capabilities can run work of this class. Capabilities never match work that
+    /// is assigned to a worker instance.
     pub fn is_met_by(&self, capabilities: &BTreeSet<Capability>) -> bool {
         if self.assignee().is_some() {
             return false;
         }
-        // Both are in order, so that each capability is looked at once.
+        // Both are sorted, so each capability is compared only once.
         let mut offered = capabilities.iter().map(Capability::as_str);
         self.requirements().all(|required| offered.any(|capability| capability == required))
     }

@@ -1,5 +1,5 @@
-//! The uuids of new executions. A process draws several in a row that live on one partition, so that executions
-//! submitted within a moment can be written, and claimed, together.
+//! Uuids of new executions. A process generates several in a row for one partition, so that executions submitted at
+//! nearly the same time can be written and claimed together.
 
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,21 +8,22 @@ use uuid::Uuid;
 
 use crate::crc16::crc16;
 
-/// How many in a row live together. More would put work on one partition that several servers could share.
+/// Number of uuids in a row for one partition. A higher number would put work on one
+/// partition that several servers could share.
 const NEIGHBOURS: u32 = 16;
 
-/// How many do when they are drawn without a pause, so that executions submitted at the same time stay together.
+/// Number of uuids in a row that are generated without a pause, so that executions submitted at the same time stay together.
 const NEIGHBOURS_AT_MOST: u32 = 24;
 
-/// A pause in drawing.
+/// The time without a new uuid that counts as a pause.
 const PAUSE: Duration = Duration::from_micros(300);
 
-/// Processes begin at different places, so that they do not move through the partitions in step.
+/// Processes begin with different partitions, so that they do not move through the partitions in step.
 static NEIGHBOURHOOD: LazyLock<Mutex<Neighbourhood>> = LazyLock::new(|| {
     Mutex::new(Neighbourhood { number: Uuid::new_v4().as_u64_pair().0, drawn: 0, last: Instant::now() })
 });
 
-/// Where uuids are drawn.
+/// A neighbourhood: consecutive uuids that share a partition.
 struct Neighbourhood {
     number: u64,
     drawn: u32,
@@ -30,7 +31,7 @@ struct Neighbourhood {
 }
 
 impl Neighbourhood {
-    /// The number of the neighbourhood of a uuid that is drawn now.
+    /// Returns the number of the neighbourhood of a uuid that is generated now.
     fn draw(&mut self, now: Instant) -> u64 {
         let paused = now.duration_since(self.last) > PAUSE;
         if self.drawn >= NEIGHBOURS_AT_MOST || self.drawn >= NEIGHBOURS && paused {
@@ -41,15 +42,15 @@ impl Neighbourhood {
     }
 }
 
-/// A new uuid of version 7 for an execution.
+/// Generates a uuid of version 7 for an execution.
 pub fn draw_execution_uuid() -> Uuid {
     let neighbourhood = NEIGHBOURHOOD.lock().unwrap_or_else(PoisonError::into_inner).draw(Instant::now());
     beside(Uuid::now_v7(), neighbourhood)
 }
 
-/// Changes the last two bytes so that all uuids of a neighbourhood have the same CRC, and with it the same partition
-/// for any number of partitions: a CRC over two more bytes depends only on how they differ from the CRC before them.
-/// Neighbourhoods in a row have different CRCs, until there are no more.
+/// Changes the last two bytes so that all uuids of a neighbourhood have the same CRC, and therefore the same partition
+/// for any number of partitions: the CRC over two more bytes depends only on the difference between these bytes and the
+/// previous CRC. Consecutive neighbourhoods have different CRCs, until all values have been used.
 fn beside(uuid: Uuid, neighbourhood: u64) -> Uuid {
     let mut bytes = uuid.into_bytes();
     let [first, second] = crc16(&bytes[..14]).to_be_bytes();

@@ -1,4 +1,4 @@
-//! An execution's id carries its partition, so every key of it can be built from the id alone.
+//! Execution ids. An id contains its partition, so every key of an execution can be built from its id alone.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,15 +10,15 @@ use crate::crc16::crc16;
 use crate::partition::PartitionConfig;
 use crate::types::{FlowId, IdempotencyKey, Namespace, QueueName};
 
-/// `{fp:N}:<uuid>`: the flow partition the execution lives on, and its own uuid.
+/// The id of an execution, `{fp:N}:<uuid>`: its flow partition, and its own uuid.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ExecutionId {
     partition: u16,
     uuid: Uuid,
 }
 
-/// Why a text is not an execution id. The three are distinct because they have different causes: a foreign id, a mangled
-/// one, a truncated one.
+/// The reason why a text is not an execution id. The three reasons have different causes: a foreign id, a mangled id,
+/// and a truncated one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExecutionIdError {
     #[error("must begin with a partition tag, as in {{fp:7}}:<uuid>")]
@@ -30,28 +30,29 @@ pub enum ExecutionIdError {
 }
 
 impl ExecutionId {
-    /// The id of an execution on a partition already known.
+    /// Creates the id of an execution on a known partition.
     pub fn new(partition: u16, uuid: Uuid) -> Self {
         Self { partition, uuid }
     }
 
-    /// Reads an id as it is written.
+    /// Parses an id.
     pub fn parse(text: &str) -> Result<Self, ExecutionIdError> {
         text.parse()
     }
 
-    /// A new random id on the partition of a flow.
+    /// Creates a random id on the partition of a flow.
     pub fn for_flow(flow: &FlowId, config: &PartitionConfig) -> Self {
         Self::on_partition_of(flow, Uuid::now_v7(), config)
     }
 
-    /// The id of a flow's member: on the partition of its flow, with any key.
+    /// Creates the id of a flow's member, on the partition of the flow, regardless of any idempotency key.
     pub fn on_partition_of(flow: &FlowId, uuid: Uuid, config: &PartitionConfig) -> Self {
         Self::new(config.flow_index(flow.as_uuid().as_bytes()), uuid)
     }
 
-    /// Where an execution of its own lives: by its idempotency key when it has one, so that the same key always meets
-    /// itself, otherwise by its uuid. Never by lane, which would make a busy lane one hot partition.
+    /// Creates the id of an execution outside of flows. Its partition follows from the idempotency key, if there is
+    /// one, so that submissions with the same key meet on one partition; otherwise from the uuid. It never follows from
+    /// the lane, because the partition of a busy lane would be overloaded.
     pub fn place(uuid: Uuid, namespace: &Namespace, key: Option<&IdempotencyKey>, config: &PartitionConfig) -> Self {
         match key {
             Some(key) => Self::place_by(uuid, namespace, key.as_str(), config),
@@ -59,7 +60,7 @@ impl ExecutionId {
         }
     }
 
-    /// Where an execution lives that was submitted under a singleton or debounce key.
+    /// Creates the id of an execution with a singleton or debounce key. Its partition follows from that key.
     pub fn place_in_queue(uuid: Uuid, namespace: &Namespace, queue: &QueueName, config: &PartitionConfig) -> Self {
         Self::place_by(uuid, namespace, queue.as_str(), config)
     }

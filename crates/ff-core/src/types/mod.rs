@@ -1,4 +1,4 @@
-//! Identity: every id, name and moment the system speaks of, parsed at the edge and trusted inside.
+//! Ids, names and times, parsed at the edge and trusted inside.
 
 mod api_key;
 mod checked_text;

@@ -1,11 +1,11 @@
-//! Names people choose. They become parts of keys, so their alphabet has no `:` and no brace: with either, one tenant's
-//! key could equal another's, or move to another slot.
+//! Names that users choose. They become parts of keys, so they contain no `:` and no brace: otherwise the key of one
+//! namespace could equal that of another, or move to another slot.
 
 use super::checked_text::{BadText, checked_text};
 use crate::limits;
 
 checked_text! { refused_in_a_name:
-    /// A tenant.
+    /// The namespace of a tenant.
     Namespace, at most limits::NAME_BYTES;
     /// A named queue within a namespace.
     LaneId, at most limits::LANE_BYTES;
@@ -19,7 +19,7 @@ checked_text! { refused_in_a_name:
     InputName, at most limits::NAME_BYTES;
     /// The type of a frame's bytes.
     FrameType, at most limits::NAME_BYTES;
-    /// One of the outputs of an attempt.
+    /// One of the output channels of an attempt.
     Channel, at most limits::NAME_BYTES;
     /// The name of a quota policy within its namespace.
     QuotaName, at most limits::NAME_BYTES;
@@ -27,30 +27,30 @@ checked_text! { refused_in_a_name:
     ScheduleName, at most limits::NAME_BYTES;
     /// The name of a budget within its namespace.
     BudgetName, at most limits::NAME_BYTES;
-    /// Something that is spent: tokens, usd_micros, calls, seconds, any name.
+    /// A resource that is spent: tokens, usd_micros, calls, seconds, or any other name.
     Dimension, at most limits::NAME_BYTES;
-    /// The key of a label.
+    /// The key of a tag.
     TagKey, at most limits::NAME_BYTES;
-    /// A worker program, however many copies of it run.
+    /// A worker program, regardless of the number of its instances.
     WorkerId, at most limits::NAME_BYTES;
     /// A running instance of a worker.
     WorkerInstanceId, at most limits::NAME_BYTES;
 }
 
 impl Namespace {
-    /// Where work goes that names no tenant.
+    /// Returns the namespace of work that names none.
     pub fn default_name() -> Self {
         Self("default".into())
     }
 
-    /// Whether this is the tenant of work that names none.
+    /// Returns whether this is the namespace of work that names none.
     pub fn is_default(&self) -> bool {
         self.as_str() == "default"
     }
 }
 
 impl LaneId {
-    /// A lane whose name is written in the program. Names from elsewhere are read with [`Self::parse`].
+    /// Creates a lane from a name in the program. Names from elsewhere are parsed with [`Self::parse`].
     ///
     /// # Panics
     ///
@@ -60,23 +60,23 @@ impl LaneId {
         Self::parse(&name).unwrap_or_else(|error| panic!("the name of a lane {error}: {name:?}"))
     }
 
-    /// The lane of work that names none.
+    /// Returns the lane of work that names none.
     pub fn default_name() -> Self {
         Self("default".into())
     }
 
-    /// Whether this is the lane of work that names none.
+    /// Returns whether this is the lane of work that names none.
     pub fn is_default(&self) -> bool {
         self.as_str() == "default"
     }
 
-    /// The lane as a key names it. Two tenants' lanes of one name are two lanes, so any namespace but the default one
-    /// is written before the name.
+    /// Returns the lane's name in keys. Lanes of the same name in two namespaces are different lanes, so every
+    /// namespace except the default one precedes the name.
     pub fn within(&self, namespace: &Namespace) -> LaneId {
         if namespace.is_default() { self.clone() } else { Self(format!("{namespace}/{self}").into()) }
     }
 
-    /// Reads the key of a lane: its name, or its tenant's, a slash and its own.
+    /// Parses the key of a lane: its name, or its namespace, a slash and its name.
     pub fn parse_key(text: &str) -> Result<LaneId, BadText> {
         match text.split_once('/') {
             Some((namespace, lane)) => Ok(Self::parse(lane)?.within(&Namespace::parse(namespace)?)),
@@ -84,7 +84,7 @@ impl LaneId {
         }
     }
 
-    /// The tenant and the name that a lane's key is made of.
+    /// Returns the namespace and the name of which a lane's key consists.
     pub fn apart(&self) -> (Namespace, LaneId) {
         match self.as_str().split_once('/') {
             Some((namespace, lane)) => (Namespace(namespace.into()), Self(lane.into())),
@@ -97,7 +97,7 @@ impl FrameType {
     /// UTF-8.
     pub const TEXT: &str = "text";
     pub const JSON: &str = "json";
-    /// Bytes of which nothing is known.
+    /// Bytes of an unknown type.
     pub const BYTES: &str = "bytes";
     /// A JSON merge patch (RFC 7396) of a stream's summary.
     pub const PATCH: &str = "patch";
@@ -120,7 +120,7 @@ impl FrameType {
 }
 
 impl Channel {
-    /// The output of frames that name none.
+    /// Returns the channel of frames that name none.
     pub fn default_name() -> Self {
         Self("out".into())
     }
@@ -131,14 +131,14 @@ impl Channel {
 }
 
 impl Kind {
-    /// A name the engine itself uses.
+    /// Creates a name that the engine itself uses.
     pub(crate) fn known(name: &'static str) -> Self {
         Self(name.into())
     }
 }
 
 impl SignalName {
-    /// A name the engine itself uses.
+    /// Creates a name that the engine itself uses.
     pub(crate) fn known(name: &'static str) -> Self {
         Self(name.into())
     }

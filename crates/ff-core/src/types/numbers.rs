@@ -14,7 +14,7 @@ use crate::limits;
 pub struct TimestampMs(pub i64);
 
 impl TimestampMs {
-    /// How long after `earlier` this is; zero when it is not after it.
+    /// Returns the milliseconds from `earlier` to this time; zero if this time is not later.
     pub fn since(self, earlier: TimestampMs) -> u64 {
         u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0)
     }
@@ -23,7 +23,7 @@ impl TimestampMs {
 impl Add<u64> for TimestampMs {
     type Output = Self;
 
-    /// Saturates: a delay of centuries is "never", not an overflow.
+    /// Saturates: a delay of centuries means never, not an overflow.
     fn add(self, ms: u64) -> Self {
         Self(self.0.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)))
     }
@@ -79,12 +79,12 @@ impl fmt::Display for AttemptIndex {
     }
 }
 
-/// How much an execution matters within its lane: higher goes first.
+/// The priority of an execution within its lane: a higher priority goes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
 pub struct Priority(u16);
 
-/// A priority outside its range.
+/// The error of a priority outside its range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be from 0 to {max}, got {sent}", max = limits::PRIORITY_MAX)]
 pub struct BadPriority {

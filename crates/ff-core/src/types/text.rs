@@ -1,60 +1,59 @@
-//! Free text people choose: printable, bounded, and only ever the last part of a key.
+//! Free text that users choose: printable, bounded, and only used as the last part of a key.
 
 use super::checked_text::{BadText, checked_text};
 use crate::limits;
 
 checked_text! { refused_in_a_text:
-    /// What makes two submissions the same submission.
+    /// The key under which repeated submissions are one submission.
     IdempotencyKey, at most limits::TEXT_BYTES;
-    /// A key under which at most one execution lives, or by which submissions are debounced.
+    /// A key under which at most one execution runs, or under which submissions are debounced.
     SubmissionKey, at most limits::TEXT_BYTES;
     /// The queue of a singleton or debounce key.
     QueueName, at most limits::TEXT_BYTES + 16;
-    /// The value of a label.
+    /// The value of a tag.
     TagValue, at most limits::TEXT_BYTES;
-    /// The name outsiders know a waitpoint by.
+    /// The key by which callers from outside know a waitpoint.
     WaitpointKey, at most limits::TEXT_BYTES;
     /// The sender of a signal, as it names itself.
     SourceIdentity, at most limits::TEXT_BYTES;
-    /// A text of the caller's own where a known word is expected and others are stored.
+    /// Free text in place of a known name.
     FreeText, at most limits::TEXT_BYTES;
-    /// What kind of bytes a payload holds, as a media type.
+    /// The type of a payload's bytes, as a media type.
     ContentType, at most limits::NAME_BYTES;
-    /// What a step is called by the code that runs it.
+    /// The name of a step in the code that runs it.
     StepName, at most limits::NAME_BYTES;
 }
 
 checked_text! { refused_in_a_text, from 0 bytes:
-    /// Tells steps of one name apart. The empty one means that there is no other.
+    /// The key that distinguishes steps of one name. Empty when there is only one.
     StepKey, at most limits::NAME_BYTES;
-    /// The value by which a fair lane queues an execution: a kind, a namespace or the value of a label. The empty one means that
-    /// it has none.
+    /// The value by which a fair lane queues an execution: a kind, a namespace or the value of a tag. Empty when the
+    /// execution has no such value.
     FairKey, at most limits::TEXT_BYTES;
 }
 
 checked_text! { refused_in_a_capability:
-    /// Something a worker is able to do, and an execution may require of its worker: a word (`gpu`), or a key and a value
-    /// (`region=eu`).
+    /// A capability of a worker, which an execution may require: a word (`gpu`), or a key and a value (`region=eu`).
     Capability, at most limits::TEXT_BYTES;
 }
 
 checked_text! { refused_in_a_kid:
-    /// The name of a secret that tokens are signed under. It stands before the colon of a token.
+    /// The name of a secret under which tokens are signed. It precedes the colon of a token.
     Kid, at most limits::NAME_BYTES;
 }
 
 impl ContentType {
-    /// JSON, as the HTTP API takes and gives it.
+    /// Returns the type of JSON.
     pub fn json() -> Self {
         Self("application/json".into())
     }
 
-    /// Bytes of which nothing is known.
+    /// Returns the type of bytes whose type is unknown.
     pub fn bytes() -> Self {
         Self("application/octet-stream".into())
     }
 
-    /// Whether bytes of this type are JSON. The type's parameters do not matter.
+    /// Returns whether bytes of this type are JSON. The type's parameters do not matter.
     pub fn is_json(&self) -> bool {
         let essence = self.0.split(';').next().unwrap_or_default().trim();
         essence.eq_ignore_ascii_case("application/json") || essence.ends_with("+json")
@@ -62,12 +61,12 @@ impl ContentType {
 }
 
 impl QueueName {
-    /// The queue of a singleton key.
+    /// Returns the queue of a singleton key.
     pub fn singleton(key: &SubmissionKey) -> Self {
         Self(format!("singleton:{key}").into())
     }
 
-    /// The queue of a debounce key.
+    /// Returns the queue of a debounce key.
     pub fn debounce(key: &SubmissionKey) -> Self {
         Self(format!("debounce:{key}").into())
     }
@@ -76,14 +75,14 @@ impl QueueName {
         self.0.starts_with("singleton:")
     }
 
-    /// The key as it was submitted.
+    /// Returns the key as it was submitted.
     pub fn key(&self) -> &str {
         self.0.split_once(':').map_or(&*self.0, |(_, key)| key)
     }
 }
 
 impl Capability {
-    /// Its key and its value; the value of a mere word is empty.
+    /// Returns the key and the value; the value of a single word is empty.
     pub fn parts(&self) -> (&str, &str) {
         self.0.split_once('=').unwrap_or((&self.0, ""))
     }
@@ -107,7 +106,7 @@ macro_rules! maybe_empty {
 maybe_empty! { StepKey FairKey }
 
 impl Kid {
-    /// The first secret of a store.
+    /// Returns the name of a store's first secret.
     pub fn first() -> Self {
         Self("k1".into())
     }

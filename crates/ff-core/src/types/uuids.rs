@@ -1,4 +1,4 @@
-//! Ids that are plain uuids. New ones are version 7, so they sort by the time they were made.
+//! Ids that are plain uuids. New ones are version 7, so they sort by creation time.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,14 +6,14 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize};
 use uuid::Uuid;
 
-/// Reads the one form ids are written in: lower case, hyphenated. Other spellings of the same uuid would be other keys.
+/// Parses the only valid form of an id: lower case, with hyphens. Another spelling of the same uuid would be another key.
 pub(super) fn parse_hyphenated(text: &str) -> Option<Uuid> {
     let canonical = text.len() == 36 && !text.bytes().any(|b| b.is_ascii_uppercase());
     canonical.then(|| Uuid::try_parse(text).ok()).flatten()
 }
 
-/// Whether a uuid is derived from an idempotency key: version 7 with the time 0. Every caller can compute it from the
-/// key, so callers may not choose it as an id.
+/// Returns whether a uuid is derived from an idempotency key: version 7 with the time 0. Every caller can compute such
+/// a uuid from the key, so callers may not choose it as an id.
 pub fn is_derived(uuid: &Uuid) -> bool {
     let made_at_ms = uuid.as_u128() >> 80;
     made_at_ms == 0 && uuid.get_version_num() == 7
@@ -27,7 +27,7 @@ macro_rules! uuid_ids {
         pub struct $name(Uuid);
 
         impl $name {
-            /// A new id, from the current time and randomness.
+            /// Creates an id from the current time and randomness.
             #[allow(clippy::new_without_default)]
             pub fn new() -> Self {
                 Self(Uuid::now_v7())
@@ -82,34 +82,34 @@ macro_rules! uuid_ids {
     )*};
 }
 
-/// A text that should be a uuid and is not.
+/// The error of a text that is not a uuid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a lower-case, hyphenated uuid")]
 pub struct NotAUuid;
 
 uuid_ids! {
-    /// A graph of executions.
+    /// The id of a flow, a graph of executions.
     FlowId,
-    /// A limit on spending.
+    /// The id of a budget, a limit on spending.
     BudgetId,
-    /// A limit on rate or concurrency.
+    /// The id of a quota policy, a limit on rate or concurrency.
     QuotaPolicyId,
-    /// One claim that quota policies are asked for.
+    /// The id of a claim for which quota policies reserve slots.
     ClaimId,
-    /// One holder's time with an execution; random, so a rolled-back store cannot hand out the same one twice.
+    /// The id of a lease. It is random, so a rolled-back store cannot issue the same id twice.
     LeaseId,
-    /// One try at an execution.
+    /// The id of an attempt at an execution.
     AttemptId,
-    /// One message to a waiting execution.
+    /// The id of a signal to an execution.
     SignalId,
-    /// One thing a suspended execution waits on.
+    /// The id of a waitpoint, a target of signals.
     WaitpointId,
-    /// One stay in suspension.
+    /// The id of a suspension of an execution.
     SuspensionId,
-    /// One dependency between two executions of a flow.
+    /// The id of an edge, a dependency between two executions of a flow.
     EdgeId,
-    /// Work that starts at times written ahead.
+    /// The id of a schedule, which starts work at planned times.
     ScheduleId,
-    /// One engine that runs on a store.
+    /// The id of an engine that runs on a store.
     EngineId,
 }

@@ -12,10 +12,10 @@ pub use super::leave::{LeaveArgs, LeftWorker};
 pub use super::register::{RegisterWorkerArgs, RegisteredWorker, check_capabilities};
 pub use super::sweep::{SweepWorkerArgs, SweptWorker};
 
-/// Which worker instances to list: those that are there, by their ids, a page at a time.
+/// A request for the worker instances that are alive, ordered by their ids, one page at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListWorkersArgs {
-    /// One tenant's; those of all tenants when absent.
+    /// Lists only worker instances of this namespace; those of all namespaces when absent.
     pub namespace: Option<Namespace>,
     pub after: Option<WorkerInstanceId>,
     pub limit: usize,
@@ -26,7 +26,7 @@ impl ListWorkersArgs {
         check_page(self.limit, limits::PAGE)
     }
 
-    /// Whether a worker instance is among those asked for.
+    /// Returns whether a worker instance matches the request.
     pub fn wants(&self, worker: &Worker, now: TimestampMs) -> bool {
         !worker.is_gone(now)
             && self.namespace.as_ref().is_none_or(|namespace| worker.namespace == *namespace)

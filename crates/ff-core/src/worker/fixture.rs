@@ -1,4 +1,4 @@
-//! A small world for the tests of workers. The doctor looks at the worker's partition after every step.
+//! A fixture for tests of workers. The doctor examines the worker's partition after every step.
 
 use super::contracts::RegisterWorkerArgs;
 use crate::doctor::examine;
@@ -10,7 +10,7 @@ use crate::samples::conditions;
 use crate::types::{Capability, TimestampMs, WorkerId, WorkerInstanceId};
 use crate::worker::Worker;
 
-/// One worker instance, and everything that is known of it.
+/// A model for one worker instance.
 #[derive(Default)]
 pub(super) struct WorkerFixture {
     pub(super) model: Model,
@@ -30,7 +30,7 @@ pub(super) fn instance() -> WorkerInstanceId {
     WorkerInstanceId::parse("resizer-1").unwrap()
 }
 
-/// A worker that takes any kind from the lane `default`.
+/// Returns a worker that takes any kind from the lane `default`.
 pub(crate) fn known_worker() -> Worker {
     let mut workers = WorkerFixture::default();
     workers.ask(registration(), TimestampMs(0)).unwrap();

@@ -1,4 +1,4 @@
-//! Heartbeats: a worker instance says that it is still there.
+//! Heartbeats: a worker instance reports that it is alive.
 
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ impl Command for HeartbeatArgs {
         worker_partition(&self.worker_instance_id, partitions)
     }
 
-    /// Records that a worker instance is alive. An instance that counts as gone is told so and registers again.
+    /// Records that a worker instance is alive. An instance that counts as gone is refused, so that it registers again.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<SeenWorker>, Stop> {
         let now = at.now;
         let known = view.worker(&self.worker_instance_id)?.filter(|known| known.namespace == self.namespace);

@@ -1,4 +1,4 @@
-//! Leaving: a worker instance says that it goes.
+//! Leaving: a worker instance announces that it stops.
 
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +29,7 @@ impl Command for LeaveArgs {
         worker_partition(&self.worker_instance_id, partitions)
     }
 
-    /// Removes a worker instance. It keeps its leases, until it finishes them or they expire.
+    /// Removes a worker instance. The worker keeps its leases until it finishes them or they expire.
     fn decide(&self, view: &dyn View, _: &Conditions) -> Result<Decision<LeftWorker>, Stop> {
         let known = view.worker(&self.worker_instance_id)?.filter(|known| known.namespace == self.namespace);
         Ok(Decision::about_worker(LeftWorker { already: known.is_none() }, known.map(|known| known.removed())))

@@ -1,4 +1,5 @@
-//! The record of a worker instance. The worker reports it, and nothing depends on it: leases record the work it holds.
+//! The record of a worker instance, as the worker reports it. No lease depends on
+//! it: leases record the work that a worker holds.
 
 use std::collections::BTreeSet;
 
@@ -37,7 +38,7 @@ pub enum WorkerChange {
 }
 
 impl Worker {
-    /// When it counts as gone, unless it reports before.
+    /// Returns when the worker counts as gone, unless it sends a heartbeat before.
     pub fn expires_at(&self) -> TimestampMs {
         self.seen_at + self.ttl_ms
     }

@@ -1,4 +1,4 @@
-//! Registering: a worker instance announces itself, and the work it takes.
+//! Registration: a worker instance announces itself and the work that it takes.
 
 use std::collections::BTreeSet;
 
@@ -12,22 +12,22 @@ use crate::partition::{PartitionConfig, worker_partition};
 use crate::types::{Capability, Kind, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
 use crate::view::{Stop, View};
 
-/// A worker instance announces itself, and the work it takes.
+/// Registers a worker instance and the work that it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegisterWorkerArgs {
     pub worker_instance_id: WorkerInstanceId,
     pub worker_id: WorkerId,
     pub namespace: Namespace,
     pub lanes: BTreeSet<LaneId>,
-    /// Any kind when empty.
+    /// Kinds that it handles; any kind when empty.
     pub kinds: BTreeSet<Kind>,
     pub capabilities: BTreeSet<Capability>,
-    /// For how long it counts as there without a report.
+    /// Time after which it counts as gone without a heartbeat.
     pub ttl_ms: u64,
 }
 
 impl RegisterWorkerArgs {
-    /// A worker instance that takes any kind from the lane `default` of the namespace `default`.
+    /// Creates the registration of a worker instance that takes any kind from the lane `default` of the namespace `default`.
     pub fn new(worker_instance_id: WorkerInstanceId, worker_id: WorkerId) -> Self {
         Self {
             worker_instance_id,
@@ -50,13 +50,13 @@ impl RegisterWorkerArgs {
         check_range("ttl_ms", self.ttl_ms, limits::WORKER_TTL_MIN_MS, limits::WORKER_TTL_MAX_MS)
     }
 
-    /// Whether another worker counts against this one's namespace: one of the same namespace that is alive.
+    /// Returns whether another worker counts towards the limit of this worker's namespace: it is in the namespace and alive.
     pub fn is_beside(&self, other: &Worker, now: TimestampMs) -> bool {
         other.namespace == self.namespace && other.worker_instance_id != self.worker_instance_id && !other.is_gone(now)
     }
 
-    /// Refuses a worker when its namespace has too many others. Stores count them ahead of the step that registers, so
-    /// a few that register at the same moment may exceed the limit.
+    /// Refuses a worker when its namespace has too many others. Stores count them before the step that registers the
+    /// worker, so a few concurrent registrations may exceed the limit.
     pub fn check_capacity(&self, others: usize) -> Result<(), Refusal> {
         if others < limits::WORKERS {
             return Ok(());
@@ -100,8 +100,8 @@ impl Command for RegisterWorkerArgs {
         worker_partition(&self.worker_instance_id, partitions)
     }
 
-    /// Enters a worker instance, or updates one that is there already. Another worker's name cannot be taken
-    /// while that one lives.
+    /// Registers a worker instance, or updates its registration. The id of another
+    /// worker cannot be taken while that worker is alive.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<RegisteredWorker>, Stop> {
         let now = at.now;
         let known = view.worker(&self.worker_instance_id)?.filter(|known| !known.is_gone(now));

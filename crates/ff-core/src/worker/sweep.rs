@@ -1,4 +1,4 @@
-//! Sweeping: worker instances that went without a word are taken out.
+//! Sweeping: worker instances whose heartbeats have stopped are removed.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,13 +7,13 @@ use crate::partition::{PartitionConfig, worker_partition};
 use crate::types::WorkerInstanceId;
 use crate::view::{Stop, View};
 
-/// An engine takes out a worker instance that went without a word.
+/// Removes a worker instance whose heartbeats have stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SweepWorkerArgs {
     pub worker_instance_id: WorkerInstanceId,
 }
 
-/// Whether it was gone.
+/// The result of a sweep: whether the worker instance was gone, and therefore removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SweptWorker {
     pub gone: bool,
@@ -26,7 +26,7 @@ impl Command for SweepWorkerArgs {
         worker_partition(&self.worker_instance_id, partitions)
     }
 
-    /// Takes out a worker instance if it is gone; one that reported meanwhile stays.
+    /// Removes a worker instance if it is gone. An instance that has sent a heartbeat in the meantime stays.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<SweptWorker>, Stop> {
         let gone = view.worker(&self.worker_instance_id)?.filter(|known| known.is_gone(at.now));
         Ok(Decision::about_worker(SweptWorker { gone: gone.is_some() }, gone.map(|known| known.removed())))

@@ -56,7 +56,7 @@ fn row(code: &Code) -> String {
     format!("| `{code}` | {class} | {} | {} |\n", code.http_status(), code.sentence())
 }
 
-/// The code of every crate, without the table and the tests inside it.
+/// The Rust and Lua sources of every crate, without inline test modules. The error table itself contains no `Code::`.
 struct Source {
     rust: String,
     lua: String,
@@ -93,7 +93,7 @@ impl Source {
         }
     }
 
-    /// Whether any code makes an error with this code, or looks for one.
+    /// Returns whether any code creates an error with this code, or checks for one.
     fn raises(&self, code: Code) -> bool {
         let variant = format!("Code::{code:?}");
         let is_word = |rest: &str| !rest.starts_with(|next: char| next.is_alphanumeric() || next == '_');

@@ -1,4 +1,4 @@
-//! The published keyspace, held row by row against the builders: other programs read and write these keys.
+//! The published keyspace, compared row by row with the builders: other programs read and write these keys.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -44,8 +44,8 @@ fn every_builder_makes_the_published_key() {
     }
 }
 
-/// A cluster slots a key by the first braces in it. A second tag before the partition's, or a brace in a key that has
-/// no tag, would part it from the keys it changes together with.
+/// A cluster derives the slot of a key from the first braces in it. A second tag before the partition's, or a brace in
+/// a key without a tag, would separate the key from the keys that change together with it.
 #[test]
 fn every_key_lies_in_the_slot_its_row_says() {
     for (row, key) in rows_with_their_keys() {
@@ -138,7 +138,7 @@ fn the_operators_page_shows_every_published_key() {
     }
 }
 
-/// Published names whose information is kept elsewhere.
+/// Published names whose information is stored elsewhere.
 const RESERVED: &str = "
     attempt_policy attempts budget_attach_key budget_resets_key lane_config_key
     lane_counts_key quota_attach_key suspension_member_map
@@ -172,7 +172,7 @@ fn published() -> Vec<Row> {
     .collect()
 }
 
-/// One key as its builder made it, and all that went into it.
+/// A key as its builder created it, with its arguments.
 struct BuiltKey {
     owner: &'static str,
     builder: &'static str,
@@ -204,8 +204,8 @@ impl BuiltKey {
     }
 }
 
-/// Calls each builder with the local variables its arguments are named after. The function pointer pins the whole
-/// signature: a builder that takes anything else does not compile.
+/// Calls each builder with the local variables that have the names of its arguments. The function pointer pins the
+/// whole signature: a builder with other arguments does not compile.
 macro_rules! build {
     ($owner:ident = $context:expr, of $own:expr, {
         $($builder:ident($($argument:ident: $type:ty),*);)*

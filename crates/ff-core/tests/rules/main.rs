@@ -1,4 +1,4 @@
-//! The published tables held against the code.
+//! The published tables, compared with the code.
 
 mod errors_doc;
 mod keys_fairness;

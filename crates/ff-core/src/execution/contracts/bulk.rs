@@ -1,5 +1,5 @@
-//! Bulk actions on every execution that matches a filter: a page per call, driven by the caller, which can watch, stop
-//! and resume it.
+//! Bulk actions on all executions that match a filter. Each call handles one page, so that the caller can watch, stop
+//! and resume the action.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,23 +8,23 @@ use crate::engine_error::{EngineError, Refusal, check_page};
 use crate::limits;
 use crate::types::{ExecutionId, TimestampMs};
 
-/// One page of doing something to many executions, from the newest to the oldest.
+/// Applies an action to one page of the executions that match a filter, newest first.
 ///
-/// A page whose answer got lost is asked for again. No execution is acted on twice: it has changed since
-/// the moment the walk is as of, which the caller takes from the first answer it gets.
+/// A page whose answer got lost can be requested again. No execution is acted on twice: an execution that has changed
+/// after `as_of` is left alone. The caller takes `as_of` from the first answer it receives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BulkArgs {
     pub filter: Filter,
     pub action: BulkAction,
     /// Only report the executions, without acting on them.
     pub dry_run: bool,
-    /// Leave alone executions that have changed since; since now when not said.
+    /// Executions that changed after this time are left alone; the present time when absent.
     pub as_of: Option<TimestampMs>,
     pub after: Option<Cursor>,
     pub limit: usize,
 }
 
-/// The action on each.
+/// The action on each execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BulkAction {
     /// Live executions are cancelled.
@@ -77,12 +77,12 @@ impl BulkArgs {
         check_page(self.limit, limits::BULK)
     }
 
-    /// The page of the listing that is acted on.
+    /// Returns the listing request for this page.
     pub fn listing(&self) -> ListArgs {
         ListArgs { filter: self.filter.clone(), after: self.after, limit: self.limit }
     }
 
-    /// Those of a page that something is to be done to.
+    /// Returns the executions of a page to which the action applies and that have not changed after `as_of`.
     pub fn chosen(&self, page: &Page, as_of: TimestampMs) -> Vec<ExecutionId> {
         let chosen = |info: &&ExecutionInfo| info.changed_at <= as_of && self.action.applies(info);
         page.executions.iter().filter(chosen).map(|info| info.execution_id).collect()
@@ -90,13 +90,13 @@ impl BulkArgs {
 }
 
 impl BulkPage {
-    /// A page to which nothing was done yet.
+    /// Creates a page without results.
     pub fn new(as_of: TimestampMs, next: Option<Cursor>) -> Self {
         Self { executions: Vec::new(), refused: Vec::new(), as_of, next }
     }
 
-    /// Enters the result of one execution. A refusal is counted and passed over; a store that did not answer is an
-    /// error, and the caller asks for the page again.
+    /// Records the result of one execution. A refusal is added to the page. If the store did not answer, returns that
+    /// error, and the caller requests the page again.
     pub fn enter(&mut self, execution_id: ExecutionId, done: Result<(), EngineError>) -> Result<(), EngineError> {
         match done {
             Ok(()) => self.executions.push(execution_id),

@@ -7,13 +7,13 @@ use crate::limits;
 use crate::state::{BlockingReason, PublicState};
 use crate::types::{Kind, LaneId, Namespace, TimestampMs};
 
-/// Executions of one tenant that are everything this says.
+/// Conditions on the executions of one namespace. An execution matches if it meets all of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Filter {
     pub namespace: Namespace,
     pub lane: Option<LaneId>,
     pub state: Option<PublicState>,
-    /// The reason they are blocked for, among those of admission.
+    /// Only executions with this blocking reason, which must be one of admission.
     pub blocking_reason: Option<BlockingReason>,
     pub kind: Option<Kind>,
     /// Only executions with all of these tags.
@@ -25,7 +25,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Everything a tenant has.
+    /// Matches all executions of a namespace.
     pub fn everything(namespace: Namespace) -> Self {
         Self {
             namespace,
@@ -55,7 +55,7 @@ impl Filter {
         }
     }
 
-    /// Whether an execution matches. A staged one does not.
+    /// Whether an execution matches. A staged execution does not.
     pub fn wants(&self, execution: &Execution) -> bool {
         !execution.is_staged()
             && execution.namespace == self.namespace
@@ -67,13 +67,14 @@ impl Filter {
             && self.covers(execution.created_at)
     }
 
-    /// Whether something created then can be meant.
+    /// Whether an execution created at this time can match.
     pub fn covers(&self, created_at: TimestampMs) -> bool {
         self.created_from.is_none_or(|from| created_at >= from) && self.created_until.is_none_or(|end| created_at < end)
     }
 
-    /// The index of every partition that has all that is meant, and as little else as any: a reason, a label, a rare state,
-    /// or all of the tenant. It is by creation, so a search walks it from the newest and nothing that happens meanwhile moves.
+    /// Returns an index that contains all matches of a partition and few other executions: that of a blocking reason, a
+    /// tag, an exceptional state or the namespace. These indexes are ordered by creation time. A search reads them from
+    /// the newest entry, and concurrent changes do not move entries.
     pub fn index(&self) -> Index {
         let namespace = || self.namespace.clone();
         if let Some(reason) = self.blocking_reason {

@@ -10,7 +10,7 @@ use crate::json::as_text;
 use crate::limits;
 use crate::types::{ExecutionId, TimestampMs};
 
-/// Which executions to list: newest first, a page at a time.
+/// Request for one page of a listing, newest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListArgs {
     pub filter: Filter,
@@ -24,14 +24,14 @@ impl ListArgs {
         check_page(self.limit, limits::PAGE)
     }
 
-    /// Whether the walk that makes the page comes to something at this place: it begins after the last page, and within
-    /// the time that is asked for.
+    /// Whether an execution at this position can be on the page: after the end of the previous page, and created within
+    /// the requested time.
     pub fn reaches(&self, place: Cursor) -> bool {
         self.after.is_none_or(|after| place < after) && self.filter.covers(place.created_at)
     }
 }
 
-/// Where a page ended: the last row's creation and id.
+/// The position at which a page ended: creation time and id of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cursor {
     pub created_at: TimestampMs,
@@ -39,8 +39,8 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// The place of an execution in every listing. It never changes, so a listing under writes shows each execution
-    /// that is there from its first page to its last exactly once.
+    /// Returns the position of an execution in every listing. It never changes, so a listing during writes shows each
+    /// execution that exists from its first page to its last exactly once.
     pub fn of(execution: &Execution) -> Self {
         Self { created_at: execution.created_at, execution_id: execution.id }
     }
@@ -68,7 +68,8 @@ impl FromStr for Cursor {
 
 as_text!(Cursor);
 
-/// One page of a listing. One that ends because it looked at enough may have few rows or none, and others after it.
+/// One page of a listing. A page ends after a limited number of examined executions, so it may have few rows or none and
+/// still not be the last.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
     pub executions: Vec<ExecutionInfo>,
@@ -77,8 +78,8 @@ pub struct Page {
 }
 
 impl Page {
-    /// The page that a walk of an index makes, from the newest it comes to. Stores may end a page elsewhere; all pages
-    /// together are the same.
+    /// Builds a page from executions in the order of an index, newest first. Stores may end a page elsewhere; all pages
+    /// together have the same rows.
     pub fn of<'e>(walk: impl IntoIterator<Item = &'e Execution>, args: &ListArgs) -> Self {
         let mut page = Self { executions: Vec::new(), next: None };
         let (mut looked, mut last, mut row) = (0, None, None);

@@ -1,4 +1,4 @@
-//! An execution, its end and its tries, as callers see them.
+//! Executions, their ends and their attempts, as callers see them.
 
 use serde::{Deserialize, Serialize};
 

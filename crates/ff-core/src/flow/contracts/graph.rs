@@ -1,4 +1,4 @@
-//! A graph as it is submitted, whole or as an addition.
+//! Graphs as callers submit them: a whole flow, or an addition to one.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,8 +12,7 @@ use crate::policy::Policy;
 use crate::trace::TraceContext;
 use crate::types::{ExecutionId, FlowId, IdempotencyKey, Kind, LaneId, Namespace, NodeName, Priority, is_derived};
 
-/// A flow without its graph. The id is the submitter's, so that a submission whose reply got lost can be
-/// sent again.
+/// A flow without its graph. The submitter chooses the id, so that it can repeat a submission whose reply was lost.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowHeader {
     pub flow_id: FlowId,
@@ -22,13 +21,13 @@ pub struct FlowHeader {
     pub namespace: Namespace,
     pub kind: Kind,
     pub tags: Tags,
-    /// The submitter's trace, passed on to the handlers of all members. Two submissions that differ only in it are the
-    /// same.
+    /// The submitter's trace, passed on to the handlers of all members. Submissions that differ only in their traces
+    /// are the same submission.
     pub trace: Option<Box<TraceContext>>,
 }
 
 impl FlowHeader {
-    /// A new flow of a kind, everything else by default.
+    /// Returns the header of a new flow of this kind, with defaults and a random id.
     pub fn new(kind: Kind) -> Self {
         Self {
             flow_id: FlowId::new(),
@@ -40,22 +39,23 @@ impl FlowHeader {
         }
     }
 
-    /// The same flow under an idempotency key: its id follows from the key and the namespace.
+    /// Sets the idempotency key, and derives the id from the key and the namespace.
     pub fn keyed(mut self, key: IdempotencyKey) -> Self {
         self.idempotency_key = Some(key);
         self.follow_key();
         self
     }
 
-    /// Makes the id the one that follows from the key, where there is a key.
+    /// Derives the id from the idempotency key, if there is one.
     pub fn follow_key(&mut self) {
         if let Some(key) = &self.idempotency_key {
             self.flow_id = FlowId::for_key(&self.namespace, key);
         }
     }
 
-    /// The id derived from a key is reserved for the key's namespace: every caller can compute it, and naming it would
-    /// take the flow away from its owner, or reveal whether it exists.
+    /// Refuses an id that does not match the idempotency key, a derived id without its key, and too many tags. Derived
+    /// ids are reserved for the namespace of the key: any caller can compute such an id, and could otherwise take the
+    /// flow away from its owner or find out whether it exists.
     pub fn check(&self) -> Result<(), Refusal> {
         match &self.idempotency_key {
             Some(key) if self.flow_id != FlowId::for_key(&self.namespace, key) => {
@@ -74,24 +74,24 @@ impl FlowHeader {
     }
 }
 
-/// One member, and how the edges into it join.
+/// A member of a graph, and the join of the edges into it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NodeSpec {
-    /// Stands for the execution within the flow: the same name in the same flow is the same execution.
+    /// Identifies the execution within the flow: the same name in the same flow is the same execution.
     pub name: NodeName,
     pub lane: LaneId,
     pub kind: Kind,
     pub payload: Payload,
     pub priority: Priority,
     pub tags: Tags,
-    /// Not before this moment, even when its upstreams have ended.
+    /// The earliest start, even if the upstreams end before.
     pub start: Start,
     pub policy: Policy,
     pub join: Join,
 }
 
 impl NodeSpec {
-    /// A member of a kind, everything else by default.
+    /// Returns a member of this kind, with defaults.
     pub fn new(name: NodeName, kind: Kind, payload: Payload) -> Self {
         let work = SubmitArgs::new(kind, payload);
         Self {
@@ -117,7 +117,7 @@ impl NodeSpec {
         self.join.check(&format!("nodes.{}.join", self.name))
     }
 
-    /// The same as work of its own.
+    /// Returns the submission of the same work as an execution outside a flow.
     pub(crate) fn work(&self, namespace: &Namespace) -> SubmitArgs {
         SubmitArgs {
             uuid: uuid::Uuid::nil(),
@@ -136,7 +136,7 @@ impl NodeSpec {
     }
 }
 
-/// That one node waits for another.
+/// An edge: the downstream node waits for the upstream node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct EdgeSpec {
     pub upstream: NodeName,
@@ -144,7 +144,7 @@ pub struct EdgeSpec {
     pub passes: Option<PassMode>,
 }
 
-/// A whole flow, in any order.
+/// A whole flow. Its nodes and edges may be in any order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SubmitFlowArgs {
     pub header: FlowHeader,
@@ -152,7 +152,7 @@ pub struct SubmitFlowArgs {
     pub edges: Vec<EdgeSpec>,
 }
 
-/// Refuses a call that adds too much at once, or something that is over a limit by itself.
+/// Refuses a call with too many nodes or edges, or with a node that exceeds a limit.
 pub(crate) fn check_call(nodes: &[NodeSpec], edges: usize) -> Result<(), Refusal> {
     if nodes.len() > limits::FLOW_CALL_NODES {
         return Err(Refusal::over_limit(Code::LimitExceeded, "nodes", limits::FLOW_CALL_NODES, nodes.len()));
@@ -178,7 +178,7 @@ pub struct GrownEdge {
     pub passes: Option<PassMode>,
 }
 
-/// How the edges into a member are to join. Fixed with its first edge.
+/// The join of the edges into a member. It cannot change once the member has an edge of the current round.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JoinSpec {
     pub member: MemberRef,

@@ -23,18 +23,19 @@ impl From<&Membership> for TaskFlow {
     }
 }
 
-/// The result of an upstream, under the name its edge gave it.
+/// The result of an upstream, under the input name of its edge.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Input {
     pub name: InputName,
     pub from: ExecutionId,
-    /// Absent when it would not fit beside those before it: it is read as the result of the upstream. Absent as well when
-    /// the upstream runs again meanwhile.
+    /// Absent if the payload does not fit into the size limit together with the earlier inputs; the worker then reads
+    /// the result of the upstream. Also absent while the upstream runs again.
     pub payload: Option<Payload>,
 }
 
 impl Input {
-    /// The inputs passed on by the edges into an execution, by name, with as many bytes as come with a claim.
+    /// Returns the inputs that the edges into an execution passed on, sorted by name. Payloads are included up to
+    /// [`limits::INPUT_BYTES`] in total.
     pub fn handed<'e>(
         edges: impl IntoIterator<Item = &'e Edge>,
         mut result: impl FnMut(&ExecutionId) -> Option<Payload>,

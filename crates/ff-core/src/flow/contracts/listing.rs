@@ -9,7 +9,7 @@ use crate::flow::{Flow, FlowState};
 use crate::limits;
 use crate::types::{FlowId, Kind, Namespace, TagKey, TagValue, TimestampMs};
 
-/// Which flows to list: newest first, a page at a time.
+/// A request for a page of flows, newest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListFlowsArgs {
     pub namespace: Namespace,
@@ -21,7 +21,7 @@ pub struct ListFlowsArgs {
 }
 
 impl ListFlowsArgs {
-    /// The newest flows of a namespace.
+    /// Returns a request for the newest flows of a namespace.
     pub fn new(namespace: Namespace) -> Self {
         Self { namespace, kind: None, state: None, tag: None, after: None, limit: limits::PAGE_DEFAULT }
     }
@@ -30,7 +30,7 @@ impl ListFlowsArgs {
         check_page(self.limit, limits::PAGE)
     }
 
-    /// Whether a flow is among those asked for, wherever the page begins.
+    /// Returns whether a flow matches the filters, regardless of the start of the page.
     pub fn wants(&self, flow: &Flow) -> bool {
         flow.is_visible()
             && flow.namespace == self.namespace
@@ -40,7 +40,7 @@ impl ListFlowsArgs {
     }
 }
 
-/// Where a page ended.
+/// The position at which a page ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FlowCursor {
     pub created_at: TimestampMs,
@@ -48,7 +48,7 @@ pub struct FlowCursor {
 }
 
 impl FlowCursor {
-    /// The place of a flow in the listing.
+    /// Returns the position of a flow in the listing.
     pub fn of(flow: &Flow) -> Self {
         Self { created_at: flow.created_at, flow_id: flow.id }
     }

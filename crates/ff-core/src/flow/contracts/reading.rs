@@ -25,7 +25,7 @@ pub struct FlowInfo {
     pub edges: u32,
     /// Exact number of members in each state.
     pub counts: Counts,
-    /// True while members can be added; the flow then does not end with its last member.
+    /// True while the flow is held open: it does not end with its last member.
     pub held_open: bool,
     pub created_at: TimestampMs,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,11 +49,11 @@ pub struct FlowEnd {
     pub counts: Counts,
 }
 
-/// Which members to show: in the order they were added.
+/// A request for a page of the members of a flow, in the order in which they were added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowMembersArgs {
     pub flow_id: FlowId,
-    /// From this position on.
+    /// Position of the first member.
     pub from: u32,
     pub limit: usize,
 }
@@ -110,7 +110,7 @@ pub struct MembersPage {
     pub next: Option<u32>,
 }
 
-/// Which edges to show: in the order of their ids.
+/// A request for a page of the edges of a flow, in the order of their ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowEdgesArgs {
     pub flow_id: FlowId,
@@ -146,7 +146,7 @@ pub struct EdgesPage {
     pub next: Option<EdgeId>,
 }
 
-/// Asks for the events of a flow since a position.
+/// A request for a page of the events of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowEventsArgs {
     pub flow_id: FlowId,

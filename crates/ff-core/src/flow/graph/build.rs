@@ -1,4 +1,4 @@
-//! Adding members and edges to a flow, with everything that is refused about it named.
+//! Adding members and edges to a flow. A refusal names the node or the edge at fault.
 
 use std::collections::BTreeSet;
 
@@ -15,35 +15,37 @@ use crate::types::{ExecutionId, FlowId};
 use crate::view::{Stop, require_all};
 use crate::{lane, limits};
 
-/// An edge whose ends are known.
+/// A new edge whose ends are resolved to executions.
 pub(in crate::flow) struct NewEdge {
     pub(in crate::flow) upstream: ExecutionId,
     pub(in crate::flow) downstream: ExecutionId,
     pub(in crate::flow) passes: Option<PassMode>,
-    /// How the caller calls it.
+    /// The edge as the caller named it, for refusals.
     pub(in crate::flow) name: String,
 }
 
 /// The conditions on a new edge, depending on how it is added.
 #[derive(Clone, Copy)]
 pub(in crate::flow) enum Accepts {
-    /// It goes from an earlier member to a later one, so that there cannot be a cycle. Nothing runs yet.
+    /// In a submission: the edge goes from an earlier member to a later one, which rules out cycles. No member runs yet.
     Ordered,
-    /// It closes no cycle, and its downstream has not started, unless the caller holds the downstream.
+    /// In a live flow: the edge closes no cycle, and its downstream has not started, unless the caller holds the
+    /// downstream.
     Live { holder: Option<ExecutionId> },
 }
 
-/// Where new members come from.
+/// The origin of new members.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::flow) enum Newcomers {
-    /// From outside: a lane that is draining takes none.
+    /// A submission. A draining lane accepts none of its members.
     Submitted,
-    /// From a member that runs: they belong to its own work, and it cannot end without them.
+    /// A running member. Its children are part of its own work, which cannot end without them, so a draining lane
+    /// accepts them.
     Children,
 }
 
 impl Step<'_> {
-    /// Adds members. One that edges enter, or that is staged, is blocked; any other waits at once.
+    /// Adds members. A member with edges into it, or in a staged flow, is blocked; any other is ready or delayed.
     pub(in crate::flow) fn add_nodes(
         &mut self,
         flow: &FlowId,
@@ -112,7 +114,7 @@ impl Step<'_> {
         self.write(change)
     }
 
-    /// Adds edges. Those onto an upstream that has ended are settled at once.
+    /// Adds edges. An edge from an upstream that has ended is settled at once.
     pub(in crate::flow) fn add_edges(
         &mut self,
         flow: &FlowId,
@@ -174,7 +176,7 @@ impl Step<'_> {
         if new.passes == Some(PassMode::Payload) && std::mem::replace(&mut group.passes_payload, true) {
             return Err(second_payload(&field).into());
         }
-        // A join that has not started is not decided while more edges come.
+        // A new edge makes the join pending again.
         group.state = GroupState::Pending;
         group.fired_at = None;
         group.n += 1;
@@ -208,8 +210,8 @@ impl Step<'_> {
         self.count(edge, outcome.into(), upstream.membership.and_then(|membership| membership.result_bytes))
     }
 
-    /// An execution that is a member of this flow. A member of another flow is answered as one that does not exist: it
-    /// may be another tenant's.
+    /// Returns a member of this flow. An execution of another flow gets the same refusal as one that does not exist,
+    /// because it may belong to another tenant.
     pub(in crate::flow) fn member(&self, flow: &FlowId, id: &ExecutionId, field: &str) -> Result<Execution, Stop> {
         let is_member =
             |execution: &&Execution| execution.membership.as_ref().is_some_and(|place| place.flow_id == *flow);
@@ -222,7 +224,7 @@ impl Step<'_> {
 }
 
 impl Flow {
-    /// Refuses to change a flow that is staged, or that takes no more changes.
+    /// Refuses a change of a flow that is staged, has ended or is cancelled.
     pub(in crate::flow) fn check_live(&self) -> Result<(), Refusal> {
         if self.staging.is_some() {
             return Err(Code::FlowNotFound.refusal());
@@ -236,7 +238,8 @@ impl Flow {
 }
 
 impl Execution {
-    /// Whether no attempt of this life was made, so that it may still wait for more.
+    /// Returns whether no attempt was made since the submission or the last replay, so that new edges may still block
+    /// the execution.
     fn has_not_started(&self) -> bool {
         let before_its_first = matches!(self.attempt, AttemptSlot::Next(Origin::Initial | Origin::Replay { .. }));
         let idle = matches!(self.phase, Phase::Waiting | Phase::Delayed { .. } | Phase::Blocked { .. });
@@ -252,7 +255,8 @@ fn within(field: &str, limit: u64, sent: u64, code: Code) -> Result<(), Refusal>
     if sent > limit { Err(Refusal::over_limit(code, field, limit, sent)) } else { Ok(()) }
 }
 
-/// A node has one payload, so one edge at most can be the source of it.
+/// Returns the refusal of a second edge that passes the payload into a node. A node has one payload, so at most one
+/// edge can supply it.
 pub(in crate::flow) fn second_payload(field: &str) -> Refusal {
     let why =
         "passes payload, as another edge into the same node does; one edge may, and the others pass {input: NAME}";

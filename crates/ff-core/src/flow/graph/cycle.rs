@@ -1,4 +1,4 @@
-//! Whether a new edge would let a flow wait for itself.
+//! Detection of cycles that a new edge would close.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -10,8 +10,9 @@ use crate::types::{ExecutionId, FlowId};
 use crate::view::{EdgesOf, Miss, Side, Stop, require_all};
 
 impl Step<'_> {
-    /// Refuses an edge whose downstream already comes before its upstream. Looks from both ends, so that an edge added
-    /// before or after a large graph is found to be harmless at once; gives up when there is too much on both sides.
+    /// Refuses an edge that would close a cycle. The search runs from both ends, so that an edge before or after a
+    /// large graph is soon found to be harmless. The edge is also refused if both searches exceed
+    /// [`limits::CYCLE_SEARCH`] edges.
     pub(in crate::flow) fn closes_no_cycle(
         &self,
         flow: &FlowId,
@@ -40,14 +41,14 @@ impl Step<'_> {
         }
     }
 
-    /// A miss, together with the edges of all those the search is going to come to.
+    /// Extends a miss with the edges of all members that are still queued in the search, so that they are loaded together.
     fn with_those_ahead(&self, stop: Stop, flow: &FlowId, search: &Search) -> Stop {
         let Stop::Miss(miss) = stop else { return stop };
         let edges = search.ahead.iter().filter_map(|of| self.view.edges(&neighbourhood(flow, of, search.side)).err());
         Stop::Miss(Miss::All(std::iter::once(miss).chain(edges).collect()))
     }
 
-    /// The members one edge away, those of edges that are only just being added among them.
+    /// Returns the members one edge away, including those at the edges of `added`.
     fn neighbours(
         &self,
         flow: &FlowId,
@@ -82,7 +83,7 @@ struct Search {
     side: Side,
     visited: BTreeSet<ExecutionId>,
     ahead: VecDeque<ExecutionId>,
-    /// Edges looked at.
+    /// Number of edges examined.
     looked: usize,
 }
 

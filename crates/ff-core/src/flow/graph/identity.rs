@@ -1,5 +1,5 @@
-//! The ids of members and edges follow from their flow and their names: a flow that is submitted twice names the same
-//! executions, and one pair of members has one edge.
+//! Ids of members and edges are derived from their flow and names: a flow that is submitted twice has the same
+//! executions, and an upstream and a downstream have one edge.
 
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -8,26 +8,26 @@ use crate::partition::PartitionConfig;
 use crate::types::{EdgeId, ExecutionId, FlowId, IdempotencyKey, Namespace, NodeName};
 
 impl FlowId {
-    /// The id of the flow submitted under an idempotency key.
+    /// Returns the id of the flow that is submitted under an idempotency key.
     pub fn for_key(namespace: &Namespace, key: &IdempotencyKey) -> Self {
         let parts = [b"flow", namespace.as_str().as_bytes(), &[0], key.as_str().as_bytes()];
         Self::from_uuid(derived(0, &parts))
     }
 }
 
-/// The execution a node of a flow is.
+/// Returns the id of the execution of a node.
 pub fn member_id(flow: &FlowId, node: &NodeName, config: &PartitionConfig) -> ExecutionId {
     let uuid = derived(millis(flow), &[b"node", flow.as_uuid().as_bytes(), node.as_str().as_bytes()]);
     ExecutionId::on_partition_of(flow, uuid, config)
 }
 
-/// The edge from one member of a flow to another.
+/// Returns the id of the edge from one member of a flow to another.
 pub fn edge_id(flow: &FlowId, upstream: &ExecutionId, downstream: &ExecutionId) -> EdgeId {
     let (from, to) = (upstream.uuid(), downstream.uuid());
     EdgeId::from_uuid(derived(millis(flow), &[b"edge", flow.as_uuid().as_bytes(), from.as_bytes(), to.as_bytes()]))
 }
 
-/// When the flow's id was made, so that the ids of its members sort beside it.
+/// Returns the creation time in the flow's id, so that the ids of its members sort next to it.
 fn millis(flow: &FlowId) -> u64 {
     let (seconds, nanos) = flow.as_uuid().get_timestamp().map_or((0, 0), |at| at.to_unix());
     seconds * 1_000 + u64::from(nanos / 1_000_000)
@@ -71,7 +71,7 @@ mod tests {
         assert_ne!(edge_id(&flow, &a, &b), edge_id(&flow, &b, &a));
     }
 
-    /// A store finds its flows under these ids again; they must never change.
+    /// Stores keep their flows under these ids, so the derivation must never change.
     #[test]
     fn what_was_derived_once_is_derived_for_good() {
         let key = IdempotencyKey::parse("nightly").unwrap();

@@ -1,4 +1,4 @@
-//! A whole graph made ready for a store: checked, put in an order in which every edge goes forward, and cut into parts.
+//! Planning the submission of a whole graph: the graph is checked, put into topological order, and cut into parts.
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
@@ -11,7 +11,7 @@ use crate::payload::Fingerprint;
 use crate::types::NodeName;
 
 impl SubmitFlowArgs {
-    /// The parts to hand in, one after the other; or the fault of the graph, naming the node or the edge.
+    /// Returns the parts to submit, in order. Refuses an invalid graph; the refusal names the node or the edge.
     pub fn plan(self) -> Result<Vec<StageFlowArgs>, Refusal> {
         self.header.check()?;
         let numbers = self.numbers()?;
@@ -22,7 +22,7 @@ impl SubmitFlowArgs {
         Ok(self.cut(&order, &ends, fingerprint))
     }
 
-    /// Every node by its name.
+    /// Returns the position of each node, by name. Refuses nodes that are over a limit, and names that occur twice.
     fn numbers(&self) -> Result<HashMap<&NodeName, usize>, Refusal> {
         if self.nodes.is_empty() {
             return Err(Refusal::invalid("nodes", "must contain at least one node"));
@@ -42,7 +42,7 @@ impl SubmitFlowArgs {
         Ok(numbers)
     }
 
-    /// The numbers of the nodes every edge goes from and to.
+    /// Returns the positions of the upstream and the downstream of each edge. Refuses invalid edges.
     fn ends(&self, numbers: &HashMap<&NodeName, usize>) -> Result<Vec<(usize, usize)>, Refusal> {
         let (mut seen, mut inputs, mut injected) = (HashSet::new(), HashSet::new(), HashSet::new());
         let mut degrees: HashMap<(usize, bool), usize> = HashMap::new();
@@ -83,7 +83,7 @@ impl SubmitFlowArgs {
         Ok(ends)
     }
 
-    /// Every join has the upstreams it needs.
+    /// Refuses a join that needs more upstreams than it has.
     fn joins(&self, ends: &[(usize, usize)]) -> Result<(), Refusal> {
         let mut entering = vec![0; self.nodes.len()];
         ends.iter().for_each(|(_, to)| entering[*to] += 1);
@@ -91,7 +91,7 @@ impl SubmitFlowArgs {
         self.nodes.iter().zip(entering).try_for_each(check)
     }
 
-    /// The nodes in an order in which every edge goes forward; among those that could come next, as they were given.
+    /// Returns the positions of the nodes in topological order: every edge goes forward.
     fn order(&self, ends: &[(usize, usize)]) -> Result<Vec<usize>, Refusal> {
         let mut leaving = vec![Vec::new(); self.nodes.len()];
         let mut entering = vec![0_usize; self.nodes.len()];
@@ -113,7 +113,8 @@ impl SubmitFlowArgs {
         if order.len() == self.nodes.len() { Ok(order) } else { Err(self.cycle(ends, &order)) }
     }
 
-    /// Names an edge of a cycle: walking up from any node that has no topological order leads into one.
+    /// Returns a refusal that names an edge of a cycle. A walk upstream from any node without a place in the
+    /// topological order leads into a cycle.
     fn cycle(&self, ends: &[(usize, usize)], ordered: &[usize]) -> Refusal {
         let ordered: HashSet<_> = ordered.iter().copied().collect();
         let above: HashMap<_, _> = ends
@@ -133,7 +134,7 @@ impl SubmitFlowArgs {
         last.map_or(refusal.clone(), |edge| refusal.at(field(&self.edges[edge])))
     }
 
-    /// Stands for the graph, however its nodes and edges are ordered.
+    /// Returns a fingerprint of the graph that does not depend on the order of its nodes and edges.
     fn fingerprint(&self) -> Fingerprint {
         let node = |node: &NodeSpec| {
             let bytes = node.payload.fingerprint();
@@ -148,7 +149,7 @@ impl SubmitFlowArgs {
         Fingerprint::of(lines.join("\n").as_bytes())
     }
 
-    /// Cuts the graph into parts, each edge in one with or after both its ends.
+    /// Cuts the graph into parts. Each edge is in the part of its downstream or in a later one, when both its ends exist.
     fn cut(self, order: &[usize], ends: &[(usize, usize)], fingerprint: Fingerprint) -> Vec<StageFlowArgs> {
         let mut entering = vec![Vec::new(); self.nodes.len()];
         for (edge, (_, to)) in self.edges.into_iter().zip(ends) {

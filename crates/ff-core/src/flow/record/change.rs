@@ -1,4 +1,4 @@
-//! The change of a flow that a rule decided, beside those of executions.
+//! A rule's decision about a flow: the record and its further writes.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,17 +9,17 @@ use crate::types::{EdgeId, ExecutionId, IdempotencyKey, TimestampMs};
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowChange {
     pub after: Flow,
-    /// Edges as they are to be.
+    /// Edges to write.
     pub edges: Vec<Edge>,
-    /// Groups as they are to be.
+    /// Groups to write.
     pub groups: Vec<Group>,
-    /// Events to be added to the flow's events.
+    /// Events to append to the events of the flow.
     pub events: Vec<FlowEvent>,
-    /// The key of a change to the graph to remember.
+    /// The idempotency key of a graph change to remember.
     pub key: Option<FlowKeyEntry>,
-    /// Members that go, with everything of them, their groups and the edges into them.
+    /// Members to delete with all their records, their groups and the edges into them.
     pub forgotten: Vec<ExecutionId>,
-    /// The flow itself goes as well.
+    /// Whether the flow itself is deleted.
     pub gone: bool,
 }
 
@@ -30,7 +30,7 @@ impl FlowChange {
     }
 }
 
-/// The key of a change to a flow's graph, and its answer.
+/// A remembered idempotency key of a graph change, and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowKeyEntry {
     pub key: IdempotencyKey,

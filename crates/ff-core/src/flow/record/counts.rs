@@ -1,4 +1,4 @@
-//! How many members of a flow are in which state, exactly.
+//! Exact numbers of the members of a flow, by state.
 
 use std::collections::BTreeMap;
 
@@ -13,27 +13,27 @@ use crate::state::PublicState;
 pub struct Counts(BTreeMap<PublicState, u32>);
 
 impl Counts {
-    /// Members in a state.
+    /// Returns the number of members in a state.
     pub fn of(&self, state: PublicState) -> u32 {
         self.0.get(&state).copied().unwrap_or(0)
     }
 
-    /// Members that have not ended.
+    /// Returns the number of members that have not ended.
     pub fn live(&self) -> u32 {
         self.0.iter().filter(|(state, _)| !state.is_terminal()).map(|(_, count)| count).sum()
     }
 
-    /// Every member.
+    /// Returns the number of all members.
     pub fn all(&self) -> u32 {
         self.0.values().sum()
     }
 
-    /// Each state that has members, and how many.
+    /// Returns each state that has members, with their number.
     pub fn iter(&self) -> impl Iterator<Item = (PublicState, u32)> {
         self.0.iter().map(|(state, count)| (*state, *count))
     }
 
-    /// Counts a member that came from one state, if from any, to another.
+    /// Moves a member from one state to another in the counts. A new member has no `from`.
     pub(crate) fn moved(&mut self, from: Option<PublicState>, to: PublicState) {
         if let Some(count) = from.and_then(|from| self.0.get_mut(&from)) {
             *count -= 1;

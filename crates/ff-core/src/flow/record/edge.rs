@@ -6,7 +6,7 @@ use crate::execution::Outcome;
 use crate::state::words;
 use crate::types::{EdgeId, ExecutionId, FlowId, InputName};
 
-/// That one member waits for another.
+/// An edge: the downstream member waits for the upstream member.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edge {
     pub id: EdgeId,
@@ -15,12 +15,11 @@ pub struct Edge {
     pub downstream_execution_id: ExecutionId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passes: Option<PassMode>,
-    /// The round of its group it counts in.
+    /// The round of the group in which the edge counts.
     #[serde(default, skip_serializing_if = "is_first")]
     pub round: u32,
     pub state: EdgeState,
-    /// The bytes that were passed on. An upstream without a result passes none on, and one that succeeds after the join
-    /// fired only counts.
+    /// Size of the result that was passed on. Absent if the upstream has no result, or succeeded after the join fired.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed_bytes: Option<u64>,
 }

@@ -17,7 +17,7 @@ pub struct FlowEvent {
     pub what: FlowEventKind,
 }
 
-/// What it was.
+/// The kind of a flow event, and its data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "snake_case")]
@@ -40,7 +40,7 @@ pub enum FlowEventKind {
         from: PublicState,
         to: PublicState,
     },
-    /// The flow was closed: it accepts no more members.
+    /// The flow was closed: it ends when its last member ends.
     Closed,
     Cancelled {
         policy: CancelPolicy,

@@ -1,4 +1,4 @@
-//! The edges into one member, as a group: how they join, how far they have come, and whether that decides it.
+//! The edges into one member, as a group: their join, their counts by outcome, and the decision of the join.
 
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +38,7 @@ words! {
     }
 }
 
-/// The edges into one member. Only those of the current round count: a holder that waits for children begins a new one.
+/// The edges into one member. Only edges of the current round count; a holder that waits for children begins a new round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Group {
     pub flow_id: FlowId,
@@ -49,7 +49,7 @@ pub struct Group {
     pub failed: u32,
     pub skipped: u32,
     pub state: GroupState,
-    /// When it was decided.
+    /// Time at which the join was decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fired_at: Option<TimestampMs>,
     #[serde(default)]
@@ -68,7 +68,7 @@ impl Join {
         }
     }
 
-    /// Whether it needs more upstreams than there are.
+    /// Returns whether the join needs more upstreams than there are.
     pub(crate) fn is_short(self, n: u32) -> bool {
         self.needs(n) > n
     }
@@ -84,7 +84,7 @@ impl Join {
         Ok(())
     }
 
-    /// Whether upstreams are cancelled once it has fired.
+    /// Returns whether the remaining upstreams are cancelled once the join has fired.
     pub fn cancels_remaining(self) -> bool {
         match self {
             Self::AllOf => false,
@@ -120,7 +120,7 @@ impl Group {
         }
     }
 
-    /// The state that follows from the counts: impossible as soon as the remaining edges cannot satisfy the join.
+    /// Returns the state that follows from the counts: impossible as soon as the remaining edges cannot satisfy the join.
     pub fn verdict(&self) -> GroupState {
         let needs = self.join.needs(self.n);
         if self.succeeded >= needs {
@@ -132,7 +132,7 @@ impl Group {
         }
     }
 
-    /// Takes the numbers' word for it.
+    /// Sets the state to the verdict of the counts, and records the time of a decision.
     pub(crate) fn judge(&mut self, now: TimestampMs) {
         let verdict = self.verdict();
         if verdict != self.state {
@@ -141,7 +141,7 @@ impl Group {
         }
     }
 
-    /// Counts an edge that came from one state to another.
+    /// Moves an edge from one state to another in the counts.
     pub(crate) fn recount(&mut self, from: EdgeState, to: EdgeState) {
         if let Some(count) = self.count_of(from) {
             *count -= 1;

@@ -1,4 +1,4 @@
-//! Indexes follow from the record: the indexes of its partition that a flow belongs in, and its scores.
+//! Indexes of flows: the entries of a flow, and their scores, are derived from its record.
 
 use crate::flow::{Flow, SweepAction};
 use crate::index::Score;
@@ -9,20 +9,20 @@ use crate::types::TimestampMs;
 /// One index of the flows of a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FlowIndex {
-    /// Every visible flow, by creation.
+    /// Every flow that is not staged, by creation.
     Flows,
-    /// Submissions whose last part has not come, by when they are given up.
+    /// Submissions that wait for their last part, by the time at which they are abandoned.
     Staging,
     /// Flows whose members are being opened.
     Opening,
-    /// Flows whose members are being cancelled, by when the grace ends that the pump has for it.
+    /// Flows whose members are being cancelled, by the time from which another program than the pump may continue.
     CancelBacklog,
-    /// Flows that have ended, by when they are forgotten.
+    /// Flows that have ended, by the time at which they are forgotten.
     Retention,
 }
 
 impl FlowIndex {
-    /// The key of this index on Valkey.
+    /// Returns the key of this index on Valkey.
     pub fn key(self, keys: &FlowIndexKeys) -> String {
         match self {
             Self::Flows => keys.flow_index(),
@@ -34,12 +34,12 @@ impl FlowIndex {
     }
 }
 
-/// The score of a cancellation that began at a moment.
+/// Returns the score of a cancellation that began at `since`.
 pub fn grace_ends(since: TimestampMs) -> Score {
     (since + limits::CANCEL_GRACE_MS).0
 }
 
-/// Every index a flow belongs in, with its score there.
+/// Returns every index that a flow belongs in, with its score.
 pub fn entries(flow: &Flow) -> Vec<(FlowIndex, Score)> {
     let mut entries = Vec::new();
     match flow.staging {
@@ -50,7 +50,7 @@ pub fn entries(flow: &Flow) -> Vec<(FlowIndex, Score)> {
         Some((SweepAction::Open, since)) => entries.push((FlowIndex::Opening, since)),
         Some((SweepAction::Cancel, since)) => entries.push((FlowIndex::CancelBacklog, grace_ends(TimestampMs(since)))),
         Some((SweepAction::Forget, since)) => entries.push((FlowIndex::Retention, since)),
-        // A flow that is being forgotten is in the index of staged flows.
+        // A discarded submission is still staged, so its entry is in `Staging`.
         Some((SweepAction::Discard, _)) => {}
         None => entries.extend(flow.forget_at().map(|at| (FlowIndex::Retention, at.0))),
     }

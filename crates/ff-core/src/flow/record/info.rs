@@ -27,7 +27,7 @@ impl Flow {
 }
 
 impl FlowInfo {
-    /// How it ended, once it has.
+    /// Returns the end of the flow, or nothing while it has not ended.
     pub fn end(self) -> Option<FlowEnd> {
         let at = self.ended_at?;
         Some(FlowEnd { flow_id: self.flow_id, state: self.state, at, counts: self.counts })
@@ -35,7 +35,7 @@ impl FlowInfo {
 }
 
 impl FlowEventsPage {
-    /// The next of the events a flow keeps.
+    /// Returns the next page of the retained events of a flow.
     pub fn of<'e>(flow: &Flow, retained: impl Iterator<Item = &'e FlowEvent>, args: &FlowEventsArgs) -> Self {
         let mut retained = retained.peekable();
         let missed = retained.peek().is_some_and(|first| args.from < first.seq);
@@ -46,7 +46,7 @@ impl FlowEventsPage {
 }
 
 impl MemberInfo {
-    /// A member with the edges into it; nothing when the execution is in no flow.
+    /// Returns a member with the group of edges into it, or nothing for an execution without a flow.
     pub fn of(execution: &Execution, group: Option<&Group>) -> Option<Self> {
         let membership = execution.membership.as_ref()?;
         Some(Self {

@@ -9,26 +9,26 @@ use crate::types::{EdgeId, FlowId, NodeName, TimestampMs};
 pub struct Membership {
     pub flow_id: FlowId,
     pub node: NodeName,
-    /// How many members were there before it.
+    /// Number of members that were added before it.
     pub position: u32,
-    /// Edges that leave it.
+    /// Number of edges that leave it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub dependents: u32,
-    /// The bytes of its result, if it has one, for the dependents it is passed on to.
+    /// Size of its result, if it has one, for the dependents that receive the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result_bytes: Option<u64>,
-    /// The named inputs it was given, and their bytes.
+    /// Number of named inputs that it received. `input_bytes` is their total size.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub inputs: u32,
     #[serde(default, skip_serializing_if = "is_none_of")]
     pub input_bytes: u64,
-    /// The bytes of the upstream's result that took the place of its payload.
+    /// Size of the upstream result that replaced its payload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub injected_bytes: Option<u64>,
     /// The end or replay that its dependents have not all been notified of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending_propagation: Option<PendingPropagation>,
-    /// Its join fired, and not all other upstreams were looked at yet.
+    /// Present while other upstreams of its fired join remain to be checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub siblings: Option<Siblings>,
 }
@@ -44,27 +44,27 @@ pub struct PendingPropagation {
     pub after: Option<EdgeId>,
 }
 
-/// The news for a member's dependents.
+/// The notification for a member's dependents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "owed", rename_all = "snake_case")]
 pub enum Propagation {
-    /// How it ended.
+    /// The member ended.
     End,
-    /// That it runs again.
+    /// The member runs again.
     Replay {
         /// Whether dependents that have finished run again as well.
         reopen: bool,
     },
 }
 
-/// How far the other upstreams of a join that fired were looked at.
+/// The progress of checking the other upstreams of a join that fired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Siblings {
     pub since: TimestampMs,
-    /// The last edge into it whose upstream was dealt with.
+    /// The last edge into the member whose upstream was checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<EdgeId>,
-    /// The last edge out of the next upstream that does not need it.
+    /// The last checked edge out of the next upstream. No dependent up to this edge needs the upstream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<EdgeId>,
 }

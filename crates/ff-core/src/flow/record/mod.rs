@@ -34,27 +34,27 @@ pub struct Flow {
     pub kind: Kind,
     #[serde(default, skip_serializing_if = "Tags::is_empty")]
     pub tags: Tags,
-    /// Where it and everything of it lives.
+    /// The partition of the flow and all its records.
     pub partition: u16,
     pub created_at: TimestampMs,
     /// Rises with every change of the graph.
     pub graph_revision: u64,
     pub nodes: u32,
     pub edges: u32,
-    /// The payloads of its members together.
+    /// Total size of the members' payloads.
     pub payload_bytes: u64,
-    /// How many members are in which state.
+    /// Number of members in each state.
     pub counts: Counts,
-    /// Members without dependents that ended without success: with one of them the flow has failed.
+    /// Number of members without dependents that ended without success. The flow fails if there is one.
     #[serde(default)]
     pub lost: u32,
-    /// Stands for the graph it was submitted with.
+    /// Fingerprint of the submitted graph. Absent if the flow was created without members.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<Fingerprint>,
-    /// While it is submitted part by part, and invisible.
+    /// Present while the flow is submitted in parts and therefore invisible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub staging: Option<Staging>,
-    /// It does not end with its last member, because more are to come.
+    /// Whether the flow stays open, because more members may come: it does not end with its last member.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub held_open: bool,
     /// When the first of its members was claimed.
@@ -62,31 +62,31 @@ pub struct Flow {
     pub started_at: Option<TimestampMs>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancel: Option<FlowCancel>,
-    /// The sweep over its members that is under way.
+    /// The running sweep over its members.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub member_sweep: Option<MemberSweep>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<TimestampMs>,
-    /// Events recorded so far; the number of the next.
+    /// Number of events recorded so far, which is the sequence number of the next event.
     #[serde(default)]
     pub events: u64,
-    /// How long it is kept after its end: as long as the member that asks for longest.
+    /// Retention after the end of the flow: the longest retention of its members.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_ms: Option<u64>,
-    /// The trace it was submitted in, and so every member.
+    /// The trace of the submission, which all members share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Box<TraceContext>>,
 }
 
-/// A submission whose last part has not come.
+/// A submission that waits for its last part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Staging {
-    /// Parts that came; the number of the next.
+    /// Number of parts received, which is the number of the next part.
     pub parts: u32,
-    /// Quorums that have fewer upstreams than they need, so far.
+    /// Number of joins that have fewer upstreams than they need so far.
     #[serde(default)]
     pub short: u32,
-    /// When it is given up.
+    /// Time at which the submission is abandoned.
     pub until: TimestampMs,
 }
 
@@ -102,21 +102,21 @@ pub struct FlowCancel {
     pub requested_by: Option<String>,
 }
 
-/// Something that is done to every member, in the order of their ids, in bounded steps.
+/// An action on every member of a flow, in the order of their ids, in bounded steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemberSweep {
     pub action: SweepAction,
     pub since: TimestampMs,
-    /// The last member it was done to.
+    /// The last processed member.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<ExecutionId>,
-    /// How many it was done to.
+    /// Number of processed members.
     #[serde(default)]
     pub seen: u32,
 }
 
 words! {
-    /// What a sweep does to every member.
+    /// The action of a member sweep.
     SweepAction {
         /// Staged members begin to wait for their upstreams or a worker.
         Open "open",
@@ -156,14 +156,14 @@ words! {
 }
 
 impl FlowState {
-    /// Whether this is an end.
+    /// Returns whether the state is terminal.
     pub fn is_terminal(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
     }
 }
 
 impl CancelPolicy {
-    /// Whether a member may go on.
+    /// Returns whether the policy lets a member continue.
     pub fn spares(self, member: &Execution) -> bool {
         match self {
             Self::CancelAll => false,
@@ -189,37 +189,39 @@ impl Flow {
         }
     }
 
-    /// Whether a member may go on: a claim starts nothing that a cancelled flow does not spare.
+    /// Returns whether a member may continue. A claim does not start a member that a cancelled flow does not spare.
     pub fn spares(&self, member: &Execution) -> bool {
         self.cancel.as_ref().is_none_or(|cancel| cancel.policy.spares(member))
     }
 
-    /// Whether nothing is left to happen in it.
+    /// Returns whether the flow is over. A flow that was cancelled with `flow_only` is over at once. Any other flow is
+    /// over when no member is live, unless it is held open and not cancelled. A staged flow is never over.
     pub(crate) fn is_over(&self) -> bool {
         let left_alone = self.cancel.as_ref().is_some_and(|cancel| cancel.policy == CancelPolicy::FlowOnly);
         let empty = self.counts.live() == 0 && (self.cancel.is_some() || !self.held_open);
         self.staging.is_none() && (left_alone || empty)
     }
 
-    /// Whether it is visible: neither staged nor being forgotten.
+    /// Returns whether the flow is visible: neither staged nor being forgotten.
     pub fn is_visible(&self) -> bool {
         self.staging.is_none() && !self.is_going()
     }
 
-    /// Whether it and its members are being forgotten, one after the other.
+    /// Returns whether a sweep is forgetting the flow and its members.
     pub fn is_going(&self) -> bool {
         self.member_sweep
             .is_some_and(|member_sweep| matches!(member_sweep.action, SweepAction::Discard | SweepAction::Forget))
     }
 
-    /// When it is forgotten, with all its members, once nothing is left to happen in it.
+    /// Returns the time at which the flow and its members are forgotten, or nothing while the flow has not ended, a
+    /// member is live or a sweep is running.
     pub fn forget_at(&self) -> Option<TimestampMs> {
         let ended_at = self.ended_at.filter(|_| self.counts.live() == 0 && self.member_sweep.is_none())?;
         Some(ended_at + self.kept_ms.unwrap_or(limits::RETENTION_MS))
     }
 
-    /// When something of the flow itself is due: its member sweep goes on, a staged submission is given up, or its
-    /// retention is over.
+    /// Returns when the flow itself is due: its member sweep continues, its staged submission is abandoned, or its
+    /// retention ends.
     pub fn next_due(&self) -> Option<TimestampMs> {
         let member_sweep = self.member_sweep.map(|member_sweep| member_sweep.since);
         member_sweep.or(self.staging.map(|staging| staging.until)).or(self.forget_at())

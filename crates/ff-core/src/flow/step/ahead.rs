@@ -1,4 +1,5 @@
-//! Looking ahead: the records that a step is going to read are missed together, so that an executor loads them at once.
+//! Looking ahead: the records that a step is going to read are reported as one miss, so that an executor loads them
+//! together.
 
 use crate::change::Change;
 use crate::flow::step::{Step, Work};
@@ -7,7 +8,8 @@ use crate::types::{EdgeId, ExecutionId, FlowId};
 use crate::view::{EdgesOf, Miss, Side, Stop, require_all};
 
 impl Step<'_> {
-    /// Misses the records that are certain to be read: the flows of changed members, and the edges out of ended ones.
+    /// Reports, as one miss, missing records that are certain to be read: the flows of changed members, and the edges
+    /// out of ended members.
     pub(super) fn look_ahead_of(&self, changes: &[Change]) -> Result<(), Stop> {
         let members = || changes.iter().filter_map(|change| Some((&change.after, change.after.membership.as_ref()?)));
         let flows = members().map(|(_, membership)| self.view.flow(&membership.flow_id).map(|_| ()));
@@ -18,8 +20,7 @@ impl Step<'_> {
         Ok(require_all(flows.chain(edges))?)
     }
 
-    /// A miss, together with the later misses of the step: the records that pending notifications of
-    /// dependents read.
+    /// Extends a miss with the later misses of the step: the records that pending notifications of dependents read.
     pub(super) fn with_later_misses(&self, stop: Stop) -> Stop {
         let Stop::Miss(miss) = stop else { return stop };
         let notifying = self.work.iter().filter_map(|work| match work {
@@ -30,7 +31,7 @@ impl Step<'_> {
         Stop::Miss(Miss::All(std::iter::once(miss).chain(missing).collect()))
     }
 
-    /// The misses of notifying a member's dependents: its edges, and the records at their other ends.
+    /// Returns the misses of notifying a member's dependents: its edges, and the executions and groups at their other ends.
     fn missing_to_notify(&self, id: &ExecutionId) -> Vec<Miss> {
         let membership = self.execution(id).ok().flatten().and_then(|member| member.membership.as_ref());
         let Some((membership, propagation)) = membership.and_then(|m| Some((m, m.pending_propagation?))) else {
@@ -52,8 +53,8 @@ impl Step<'_> {
     }
 }
 
-/// The edges of a member that come after `after` and are still to be notified: one more than a step may take, however
-/// much of the step is left.
+/// Returns the query for the edges of a member that come after `after` and are still to be notified. The limit is one
+/// more than a whole step may take, regardless of the remaining budget of the step.
 pub fn edges_to_notify(flow: FlowId, member: ExecutionId, after: Option<EdgeId>) -> EdgesOf {
     EdgesOf { flow, member, side: Side::Outgoing, after, limit: limits::FLOW_STEP + 1 }
 }

@@ -1,5 +1,5 @@
-//! Telling dependents: an edge is settled by how its upstream ended, a join is decided as soon as the numbers say so, and
-//! its member is released, or skipped and notifies its own dependents.
+//! Notifying dependents: the outcome of an upstream settles its edges, a join is decided as soon as its counts allow,
+//! and the member of the join is released, or is skipped and notifies its own dependents.
 
 use crate::change::Change;
 use crate::event::{Event, EventKind};
@@ -14,7 +14,7 @@ use crate::types::{EdgeId, ExecutionId, FlowId, TimestampMs};
 use crate::view::{Stop, require_all};
 
 impl Step<'_> {
-    /// Continues to notify the dependents of a member, where it was left.
+    /// Continues to notify the dependents of a member, after the last notified edge.
     pub(in crate::flow) fn notify_dependents(&mut self, id: &ExecutionId) -> Result<(), Stop> {
         let Some((member, membership, propagation)) = self.pending(id)? else { return Ok(()) };
         let (flow, after) = (membership.flow_id, propagation.after);
@@ -41,7 +41,7 @@ impl Step<'_> {
         if matches!(propagation.what, Propagation::Replay { .. }) { self.admit(id) } else { Ok(()) }
     }
 
-    /// Settles an edge, and has its join judged unless that has fired: later outcomes only count.
+    /// Settles an edge, and judges its join unless the join has fired: later outcomes are only counted.
     fn settle(&mut self, edge: Edge, to: EdgeState, result_bytes: Option<u64>) -> Result<(), Stop> {
         let (child, round) = (edge.downstream_execution_id, edge.round);
         if edge.state == to {
@@ -57,7 +57,8 @@ impl Step<'_> {
         if group.state == GroupState::Pending { Ok(()) } else { self.fired(&group) }
     }
 
-    /// Counts an edge of the current round, and passes the result on if the dependent still waits for it.
+    /// Sets the state of an edge. An edge of the current round is also counted in its group, and passes the result on
+    /// if the join is still pending.
     pub(in crate::flow) fn count(
         &mut self,
         mut edge: Edge,
@@ -77,7 +78,9 @@ impl Step<'_> {
         self.put_edge(edge)
     }
 
-    /// The next phase of a blocked execution that waits for nothing but its join.
+    /// Moves a blocked execution to the phase that its join allows: skipped, ready, delayed, or blocked by its
+    /// dependencies. An execution that is staged, blocked by admission, or still notifying dependents of its replay is
+    /// left alone.
     pub(in crate::flow) fn admit(&mut self, id: &ExecutionId) -> Result<(), Stop> {
         let group = self.group(id)?;
         let Some(execution) = self.execution(id)?.cloned() else { return Ok(()) };
@@ -108,7 +111,8 @@ impl Step<'_> {
         self.write(change)
     }
 
-    /// A join that fired moves its member, and may need its other upstreams no longer.
+    /// Applies the decision of a join to its member, and schedules the check of the other upstreams if the join cancels
+    /// them.
     pub(in crate::flow) fn fired(&mut self, group: &Group) -> Result<(), Stop> {
         let id = group.downstream_execution_id;
         if self.execution(&id)?.is_none_or(Execution::is_finished) {
@@ -122,7 +126,7 @@ impl Step<'_> {
         self.admit(&id)
     }
 
-    /// Passes a result on.
+    /// Passes a result on along an edge, as a named input or as the payload.
     fn pass_on(&mut self, edge: &mut Edge, result_bytes: Option<u64>) -> Result<(), Stop> {
         let (Some(passes), Some(bytes)) = (&edge.passes, result_bytes) else { return Ok(()) };
         let id = edge.downstream_execution_id;
@@ -140,14 +144,14 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// A member with its pending propagation.
+    /// Returns a member with its pending propagation, if it has one.
     fn pending(&self, id: &ExecutionId) -> Result<Option<(Execution, Membership, PendingPropagation)>, Stop> {
         let Some(member) = self.execution(id)?.cloned() else { return Ok(None) };
         let Some(membership) = member.membership.as_deref().cloned() else { return Ok(None) };
         Ok(membership.pending_propagation.map(|propagation| (member, membership, propagation)))
     }
 
-    /// Edges with everything it takes to settle them, missed together where they are missing.
+    /// Returns edges. All records that settling them needs are reported as one miss if they are missing.
     fn look_ahead(&self, flow: &FlowId, ids: &[EdgeId]) -> Result<Vec<Edge>, Stop> {
         let edges = self.edges(flow, ids)?;
         let children = || edges.iter().map(|edge| &edge.downstream_execution_id);
@@ -158,7 +162,7 @@ impl Step<'_> {
 }
 
 impl Execution {
-    /// Ends without having run: its join cannot be satisfied any more.
+    /// Ends the execution as skipped, because its join cannot be satisfied any more.
     fn skipped(&self, now: TimestampMs) -> Change {
         let end = End {
             outcome: Outcome::Skipped,

@@ -1,5 +1,5 @@
-//! The sweep over every member of a flow, in bounded steps: opening staged members, cancelling those that
-//! a cancelled flow does not spare, forgetting those that were given up or whose retention has ended.
+//! The sweep over every member of a flow, in bounded steps. It opens staged members, cancels members that a cancelled
+//! flow does not spare, or forgets members that were abandoned or whose retention has ended.
 
 use crate::execution::{Blocker, FinishedBy, Phase};
 use crate::flow::step::{Step, Work};
@@ -9,7 +9,8 @@ use crate::types::{ExecutionId, FlowId};
 use crate::view::{MembersOf, Stop, require_all};
 
 impl Step<'_> {
-    /// Runs the sweep that is due: discards a submission that was given up, forgets an old flow, or goes on with one.
+    /// Runs the sweep that is due: discards an abandoned submission, forgets a flow whose retention has ended, or
+    /// continues the current sweep.
     pub(crate) fn member_sweep(&mut self, id: &FlowId) -> Result<(), Stop> {
         let flow = self.flow(id)?;
         let given_up = flow.staging.is_some_and(|staging| staging.until <= self.now) && flow.member_sweep.is_none();
@@ -24,21 +25,22 @@ impl Step<'_> {
         }
     }
 
-    /// Begins a sweep. It replaces one under way.
+    /// Begins a sweep, which replaces a running one.
     pub(in crate::flow) fn begin_sweep(&mut self, id: &FlowId, action: SweepAction) -> Result<(), Stop> {
         self.announce_sweep(id, action)?;
         self.later(Work::Sweep(*id));
         Ok(())
     }
 
-    /// Has a sweep begin with the next step: this step has added members that a sweep would not reach.
+    /// Records a sweep that begins with the next step, because a sweep of this step would not reach the members that
+    /// this step adds.
     pub(in crate::flow) fn announce_sweep(&mut self, id: &FlowId, action: SweepAction) -> Result<(), Stop> {
         let since = self.now;
         self.flow_change(id)?.after.member_sweep = Some(MemberSweep { action, since, after: None, seen: 0 });
         Ok(())
     }
 
-    /// Continues a sweep where it was left.
+    /// Continues a sweep after the last processed member.
     pub(in crate::flow) fn continue_sweep(&mut self, id: &FlowId) -> Result<(), Stop> {
         let Some(member_sweep) = self.flow(id)?.member_sweep else { return Ok(()) };
         let query = MembersOf { flow: *id, after: member_sweep.after, limit: self.budget + 1 };
@@ -66,8 +68,9 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// The first of these that may go now: together they have as many records as one step may forget, and none of them
-    /// still has pending work for others.
+    /// Returns the first of these members that may be forgotten now: together they have at most as many records as one
+    /// step may forget, and none of them has pending work for others. The first member may exceed the number of
+    /// records.
     fn forgettable<'m>(&self, members: &'m [ExecutionId]) -> Result<&'m [ExecutionId], Stop> {
         let mut records = 0;
         for (nth, id) in members.iter().enumerate() {
@@ -82,11 +85,11 @@ impl Step<'_> {
         Ok(members)
     }
 
-    /// Lets a staged member wait, for its upstreams or a worker.
+    /// Opens a staged member: it waits for its upstreams or a worker.
     fn open(&mut self, id: &ExecutionId) -> Result<(), Stop> {
         let Some(member) = self.execution(id)?.cloned().filter(|member| member.is_staged()) else { return Ok(()) };
         let Phase::Blocked { until, .. } = member.phase else { return Ok(()) };
-        // Blocked anew, it is kept by its join alone.
+        // With this blocker, only the join decides whether the member is released.
         self.write(member.enter(Phase::Blocked { on: Blocker::Dependencies, until }, self.now))?;
         self.admit(id)
     }

@@ -1,8 +1,8 @@
-//! One step of a flow: the changes of an operation, and everything that follows from them within the flow.
+//! One step of a flow: the changes of an operation, and all their consequences within the flow.
 //!
-//! Every change of an execution goes through here, so no way to end one can forget its dependents. A step looks at a
-//! bounded number of edges and members, without recursion, and every hop down takes one of them; the rest stays pending
-//! on the records, and further steps do it.
+//! Every change of an execution goes through a step, so every way to end an execution notifies its dependents. A step
+//! examines a bounded number of edges and members, without recursion, and every hop downstream takes one of them. The
+//! rest stays pending on the records, and further steps do it.
 
 mod ahead;
 mod dependents;
@@ -25,34 +25,34 @@ use crate::state::PublicState;
 use crate::types::{EdgeId, ExecutionId, FlowId, TimestampMs};
 use crate::view::{EdgesOf, Side, Stop, View, require_all};
 
-/// A step under way: its changes so far, over the records before it.
+/// A running step: its changes so far, on top of the stored records.
 pub(crate) struct Step<'v> {
     pub(in crate::flow) view: &'v dyn View,
     pub(in crate::flow) now: TimestampMs,
-    /// Edges and members it may still look at.
+    /// Number of edges and members that the step may still examine.
     pub(in crate::flow) budget: usize,
     changes: Vec<Change>,
     places: HashMap<ExecutionId, usize>,
-    /// The executions that something happened to, in the order of the first of it.
+    /// The executions with events, in the order of their first event.
     event_order: Vec<ExecutionId>,
     pub(in crate::flow) flows: BTreeMap<FlowId, FlowChange>,
     edges: BTreeMap<(FlowId, EdgeId), Edge>,
-    /// Edges that were not there before, by their ends.
+    /// Edges that this step adds, by each of their ends.
     added: BTreeSet<(ExecutionId, Side, EdgeId)>,
     groups: BTreeMap<ExecutionId, Group>,
     work: VecDeque<Work>,
-    /// Edges that were resolved.
+    /// Number of edges that were resolved.
     pub(in crate::flow) resolved: u32,
-    /// Executions that ended because of others.
+    /// Number of executions that were skipped or cancelled because of others.
     pub(in crate::flow) cascaded: u32,
 }
 
-/// Something a step still has to do.
+/// Work that a step still has to do.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::flow) enum Work {
     /// Notify the dependents of a member of its end or replay.
     Dependents(ExecutionId),
-    /// Look after the other upstreams of a join that fired.
+    /// Check the other upstreams of a join that fired.
     Siblings(ExecutionId),
     /// Continue the member sweep.
     Sweep(FlowId),
@@ -63,7 +63,7 @@ pub(in crate::flow) enum Work {
 pub struct StepOutcome {
     pub changes: Vec<Change>,
     pub flows: Vec<FlowChange>,
-    /// Executions that go, with everything of them. Those of flows are in the flows' own lists.
+    /// Executions to delete with all their records. Members that go with their flow are in the lists of the flows.
     pub forgotten: Vec<ExecutionId>,
     pub(crate) resolved: u32,
     pub(crate) cascaded: u32,
@@ -81,24 +81,24 @@ pub(crate) fn follow(view: &dyn View, changes: Vec<Change>, now: TimestampMs) ->
 }
 
 impl StepOutcome {
-    /// When the first of the changed executions and flows is due.
+    /// Returns when the first of the changed executions and flows is due.
     pub(crate) fn next_due(&self) -> Option<TimestampMs> {
         let executions = self.changes.iter().filter_map(|change| Some(change.after.next_due()?.0));
         let flows = self.flows.iter().filter(|change| !change.gone).filter_map(|change| change.after.next_due());
         executions.chain(flows).min()
     }
 
-    /// An execution as the step leaves it.
+    /// Returns an execution after the step, if the step changed it.
     pub(crate) fn after(&self, id: &ExecutionId) -> Option<&Execution> {
         self.changes.iter().find(|change| change.after.id == *id).map(|change| &change.after)
     }
 
-    /// Whether the step changed an execution, or forgets it.
+    /// Returns whether the step changes or forgets an execution.
     pub(crate) fn is_touched(&self, id: &ExecutionId) -> bool {
         self.after(id).is_some() || self.forgotten.contains(id)
     }
 
-    /// A flow as the step leaves it.
+    /// Returns a flow after the step, if the step changed it.
     pub(crate) fn flow(&self, id: &FlowId) -> Option<&Flow> {
         self.flows.iter().find(|change| change.after.id == *id).map(|change| &change.after)
     }
@@ -146,7 +146,7 @@ impl<'v> Step<'v> {
         Ok(())
     }
 
-    /// Does as much of the pending work as one step may.
+    /// Does pending work until none is left or the budget is used up, and returns the outcome of the step.
     pub(crate) fn run(mut self) -> Result<StepOutcome, Stop> {
         while self.budget > 0
             && let Some(work) = self.work.pop_front()
@@ -172,7 +172,7 @@ impl<'v> Step<'v> {
         }
     }
 
-    /// Schedules the pending propagation of an execution.
+    /// Schedules the pending work of the execution with this id.
     pub(in crate::flow) fn schedule_pending_of(&mut self, id: &ExecutionId) -> Result<(), Stop> {
         if let Some(execution) = self.execution(id)?.cloned() {
             self.schedule_pending(&execution);
@@ -191,7 +191,7 @@ impl<'v> Step<'v> {
         }
     }
 
-    /// A flow that is there because something of it is.
+    /// Returns a flow that must exist, because other records refer to it.
     pub(in crate::flow) fn flow(&self, id: &FlowId) -> Result<&Flow, Stop> {
         match self.flows.get(id) {
             Some(change) => Ok(&change.after),
@@ -204,7 +204,7 @@ impl<'v> Step<'v> {
         Ok(self.flows.entry(*id).or_insert_with(|| FlowChange::of(flow)))
     }
 
-    /// Takes over a flow that was not there before.
+    /// Adds a new flow.
     pub(in crate::flow) fn begin(&mut self, flow: Flow) {
         self.flows.insert(flow.id, FlowChange::of(flow));
     }
@@ -224,7 +224,7 @@ impl<'v> Step<'v> {
         }
     }
 
-    /// The next edges of a member, those that were only just added among them, as far as they are at hand.
+    /// Returns the next edges of a member, including those that this step adds.
     pub(in crate::flow) fn edges_of(&self, query: &EdgesOf) -> Result<Vec<EdgeId>, Stop> {
         let mut edges = self.view.edges(query)?;
         let first = query.after.unwrap_or(EdgeId::from_uuid(uuid::Uuid::nil()));
@@ -236,7 +236,7 @@ impl<'v> Step<'v> {
         Ok(edges)
     }
 
-    /// Several edges, missed together where they are missing.
+    /// Returns several edges. Missing ones are reported as one miss.
     pub(in crate::flow) fn edges(&self, flow: &FlowId, ids: &[EdgeId]) -> Result<Vec<Edge>, Stop> {
         let stored = ids.iter().filter(|id| !self.edges.contains_key(&(*flow, **id)));
         require_all(stored.map(|id| self.view.edge(flow, id)))?;
@@ -247,7 +247,7 @@ impl<'v> Step<'v> {
         Ok(edges)
     }
 
-    /// Takes over an edge that was not there before.
+    /// Adds a new edge.
     pub(in crate::flow) fn add(&mut self, edge: Edge) -> Result<(), Stop> {
         self.added.insert((edge.upstream_execution_id, Side::Outgoing, edge.id));
         self.added.insert((edge.downstream_execution_id, Side::Incoming, edge.id));
@@ -273,12 +273,12 @@ impl<'v> Step<'v> {
         Ok(())
     }
 
-    /// The groups that were changed.
+    /// Returns the groups that this step changed.
     pub(in crate::flow) fn groups(&self) -> impl Iterator<Item = &Group> {
         self.groups.values()
     }
 
-    /// Changes a member's record of its flow, and nothing else of it.
+    /// Changes the membership of a member and nothing else.
     pub(in crate::flow) fn amend(&mut self, id: &ExecutionId, amend: impl FnOnce(&mut Membership)) -> Result<(), Stop> {
         let Some(before) = self.execution(id)?.cloned() else { return Ok(()) };
         let mut after = before.clone();
@@ -290,7 +290,7 @@ impl<'v> Step<'v> {
         Ok(())
     }
 
-    /// The result of one execution becomes the payload of another.
+    /// Makes the result of one execution the payload of another. The step must already have changed the latter.
     pub(in crate::flow) fn inject(&mut self, id: &ExecutionId, from: ExecutionId) {
         if let Some(place) = self.places.get(id) {
             self.changes[*place].payload = Write::ResultOf(from);
@@ -315,7 +315,7 @@ impl<'v> Step<'v> {
         }
     }
 
-    /// Dependents must still be notified of this end.
+    /// Records that dependents must still be notified of this end, and schedules the notification.
     fn owe_the_end(&mut self, change: &mut Change) {
         let result_bytes = match &change.result {
             Write::Put(result) => Some(result.bytes.len() as u64),
@@ -331,7 +331,7 @@ impl<'v> Step<'v> {
         }
     }
 
-    /// Updates the counts of a flow, and records the event of a member that came to another state.
+    /// Updates the counts of a flow, and records an event if the member changed its state.
     fn account(&mut self, before: Option<&Execution>, after: &Execution) -> Result<(), Stop> {
         let Some(membership) = &after.membership else { return Ok(()) };
         let (from, to) = (before.map(Execution::public_state), after.public_state());
@@ -358,7 +358,7 @@ impl<'v> Step<'v> {
         }
     }
 
-    /// Ends the flows that are over, and hands out everything.
+    /// Ends the flows that are over, reopens those that are not over any more, and returns the outcome.
     fn settled(mut self) -> StepOutcome {
         let over: Vec<_> =
             self.flows.values().filter(|change| !change.gone).map(|change| change.after.clone()).collect();
@@ -392,7 +392,7 @@ impl<'v> Step<'v> {
     }
 }
 
-/// Whether a member without dependents ended without success.
+/// Returns whether a member without dependents ended without success.
 fn lost(member: &Execution) -> bool {
     let unsuccessful = matches!(member.phase, Phase::Finished { outcome, .. } if outcome != Outcome::Success);
     unsuccessful && member.membership.as_ref().is_some_and(|membership| membership.dependents == 0)

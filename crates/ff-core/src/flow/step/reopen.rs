@@ -1,4 +1,4 @@
-//! Running again: the edges out of a replayed member wait for it once more, and its finished dependents may run again.
+//! Reopening: the edges out of a replayed member become pending again, and its finished dependents may run again.
 
 use crate::change::Change;
 use crate::execution::{Blocker, Execution, Origin, Phase};
@@ -7,8 +7,8 @@ use crate::flow::{Edge, EdgeState, Group, Join, PassMode, PendingPropagation, Pr
 use crate::view::Stop;
 
 impl Step<'_> {
-    /// An upstream that runs again: the edge waits for it once more. A dependent that has finished runs again as well, if
-    /// that was asked for; one that has started is left alone.
+    /// Makes an edge pending, because its upstream runs again. A finished dependent runs again as well, if `reopen` is
+    /// set and its policy allows another replay. A dependent that has started is left alone.
     pub(in crate::flow) fn unsettle(&mut self, mut edge: Edge, reopen: bool) -> Result<(), Stop> {
         let id = edge.downstream_execution_id;
         let Some(mut group) = self.group(&id)? else { return Ok(()) };
@@ -35,7 +35,7 @@ impl Step<'_> {
         if again { self.reopen(&child) } else { Ok(()) }
     }
 
-    /// Has a finished dependent run again, once its own dependents know.
+    /// Replays a finished dependent. It starts after its own dependents are notified.
     fn reopen(&mut self, child: &Execution) -> Result<(), Stop> {
         let origin = Origin::Replay { of: child.last_attempt(), reason: None, requested_by: None };
         let mut change = child.afresh(origin, self.now);
@@ -44,7 +44,7 @@ impl Step<'_> {
         self.admit(&child.id)
     }
 
-    /// A replayed member is blocked until its dependents are notified, and then by its join.
+    /// Blocks a replayed member until its dependents are notified of the replay; after that, its join decides.
     pub(in crate::flow) fn owe_the_replay(&mut self, change: &mut Change, reopen: bool) {
         let (id, since) = (change.after.id, self.now);
         change.after.phase = Phase::Blocked { on: Blocker::Reopening, until: None };
@@ -58,7 +58,7 @@ impl Step<'_> {
         }
     }
 
-    /// Makes an edge pending again. An input it passed on is passed on no longer.
+    /// Makes an edge pending again, and removes the named input that it passed on.
     fn take_back(&mut self, edge: &mut Edge) -> Result<(), Stop> {
         edge.state = EdgeState::Pending;
         match (edge.passed_bytes.take(), &edge.passes) {
@@ -72,7 +72,7 @@ impl Step<'_> {
 }
 
 impl Group {
-    /// Forgets the counts: from now on other edges count.
+    /// Begins a new round: resets the join and the counts, so that only edges of the new round count.
     pub(in crate::flow) fn begin_round(&mut self) {
         let fresh = Self::new(self.flow_id, self.downstream_execution_id, Join::AllOf);
         *self = Self { round: self.round + 1, ..fresh };

@@ -1,5 +1,5 @@
-//! The other upstreams of a join that fired: those that no other dependent needs are cancelled, in any number, across
-//! crashes.
+//! The other upstreams of a join that fired. Those that no other dependent needs are cancelled, in bounded steps. The
+//! progress is stored, so that a crash loses nothing.
 
 use crate::execution::{Execution, FinishedBy};
 use crate::flow::step::Step;
@@ -18,7 +18,7 @@ enum Need {
 }
 
 impl Step<'_> {
-    /// Goes on looking after the upstreams of a join that fired, where it was left.
+    /// Continues to check the other upstreams of a join that fired.
     pub(in crate::flow) fn look_after_siblings(&mut self, id: &ExecutionId) -> Result<(), Stop> {
         let membership = self.execution(id)?.and_then(|child| child.membership.as_deref().cloned());
         let Some((flow, mut left)) = membership.and_then(|m| Some((m.flow_id, m.siblings?))) else { return Ok(()) };
@@ -53,7 +53,7 @@ impl Step<'_> {
         self.amend(id, |membership| membership.siblings = Some(left))
     }
 
-    /// Whether a join other than that of `fired` still waits for an upstream.
+    /// Returns whether a join other than that of `fired` still waits for an upstream.
     fn need(
         &mut self,
         upstream: &Execution,

@@ -1,4 +1,4 @@
-//! Listing lanes, with how much of each waits, runs and is over.
+//! Listing lanes, with the number of their executions by state.
 
 use std::collections::BTreeMap;
 
@@ -12,19 +12,19 @@ use crate::limits;
 use crate::state::words;
 use crate::types::{LaneId, Namespace, RequirementClass, TimestampMs};
 
-/// Which lanes to list: by their keys, a page at a time.
+/// A request for a page of lanes, in the order of their keys.
 ///
-/// A page looks at a bounded number of lanes. One that meets many with nothing to tell has fewer than asked for, perhaps
-/// none, and says where to go on.
+/// A page examines a bounded number of lanes. If many of them are left out, the page has fewer lanes than requested,
+/// perhaps none, and a cursor to continue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListLanesArgs {
-    /// One tenant's; those of all tenants when absent.
+    /// Lanes of this namespace only; of all namespaces when absent.
     pub namespace: Option<Namespace>,
-    /// The key of the last lane of the page before.
+    /// The key of the last lane of the previous page.
     pub after: Option<LaneId>,
     pub limit: usize,
-    /// Whether to count finished executions, which takes a while where there are many. Without it, a lane that was
-    /// never configured and has nothing else is left out.
+    /// Whether to count finished executions, which is slow if there are many. Otherwise a lane that was never
+    /// configured and has no other executions is left out.
     pub finished: bool,
 }
 
@@ -33,44 +33,44 @@ impl ListLanesArgs {
         check_page(self.limit, limits::PAGE)
     }
 
-    /// The place after which the first key of this page is, in the order of keys. It need not be a key.
+    /// Returns the position after which the page begins, in the order of keys. No lane needs to have this key.
     ///
-    /// The keys of any tenant but the default one are next to each other: they begin with its name and a slash.
+    /// The keys of a namespace other than the default one are adjacent: they begin with the namespace and a slash.
     pub fn begin(&self) -> String {
         let after = self.after.as_ref().map_or("", LaneId::as_str);
         let first = self.tenant().map(|tenant| format!("{tenant}/")).unwrap_or_default();
         first.max(after.to_owned())
     }
 
-    /// The step of the listing at the next key there is.
+    /// Returns the step of the listing at the next key.
     pub fn meets(&self, key: &LaneId) -> ListingStep {
         let of = key.apart().0;
         match &self.namespace {
             None => ListingStep::Listed,
             Some(wanted) if of == *wanted => ListingStep::Listed,
-            // Everything up to the tenant's first key was left out by the place to begin at.
+            // The listing began at the first key of the namespace, so any other key comes after its last one.
             Some(wanted) if !wanted.is_default() => ListingStep::End,
             Some(_) => ListingStep::Skip(format!("{of}/{LAST}")),
         }
     }
 
-    /// The tenant whose keys are next to each other, if one is asked for.
+    /// Returns the requested namespace if its keys are adjacent, which those of the default one are not.
     fn tenant(&self) -> Option<&Namespace> {
         self.namespace.as_ref().filter(|namespace| !namespace.is_default())
     }
 }
 
-/// Comes after every character of a name.
+/// A character that sorts after every character of a name.
 const LAST: char = '~';
 
 /// The step of a listing at the next key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListingStep {
-    /// It is one of those asked for.
+    /// The lane is listed.
     Listed,
-    /// It is another tenant's: the listing goes on after this place, behind all keys of that tenant.
+    /// The lane is of another namespace. The listing continues after this position, behind all keys of that namespace.
     Skip(String),
-    /// All that were asked for have been met.
+    /// All requested lanes have been listed.
     End,
 }
 
@@ -80,7 +80,7 @@ pub struct LanesFill {
     page: LanesPage,
     limit: usize,
     finished: bool,
-    /// How many more keys may be looked at.
+    /// Number of lanes that may still be examined.
     looks: usize,
 }
 
@@ -89,24 +89,24 @@ impl LanesFill {
         Self::looking_at(args, limits::LANES_LOOKED)
     }
 
-    /// One that looks at no more than so many lanes, for a store that has to work for each.
+    /// Returns an empty page that examines at most `looks` lanes, for a store in which each lane is costly to read.
     pub fn looking_at(args: &ListLanesArgs, looks: usize) -> Self {
         let page = LanesPage { lanes: Vec::new(), next: None };
         let ListLanesArgs { limit, finished, .. } = *args;
         Self { page, limit, finished, looks: looks.min(limits::LANES_LOOKED) }
     }
 
-    /// Whether no further key is looked at.
+    /// Returns whether the page is complete.
     pub fn is_full(&self) -> bool {
         self.page.next.is_some()
     }
 
-    /// How many keys may be looked at before it is full, at most.
+    /// Returns how many lanes may be examined at most before the page is full.
     pub fn remaining(&self) -> usize {
         (self.limit - self.page.lanes.len() + 1).min(self.looks)
     }
 
-    /// Looks at a lane. One that was never configured and is empty is left out.
+    /// Examines a lane. A lane that was never configured and has no executions is left out.
     pub fn look(&mut self, mut info: LaneInfo, is_configured: bool) {
         if self.is_full() {
             return;
@@ -117,7 +117,8 @@ impl LanesFill {
         }
         if !info.depths.is_empty() || is_configured {
             if self.page.lanes.len() == self.limit {
-                // Not the last that was looked at: which lanes without anything a store knows of is its own affair.
+                // The page continues after the last listed lane, not after the last examined one, because stores differ
+                // in the empty lanes that they know.
                 self.page.next = self.page.lanes.last().map(|last| last.lane_id.within(&last.namespace));
                 return;
             }
@@ -145,7 +146,7 @@ pub struct LaneInfo {
     pub depths: Depths,
 }
 
-/// How much of a lane is where.
+/// The depths of a lane, by state of the executions.
 pub type Depths = BTreeMap<LaneStanding, Depth>;
 
 /// Number of executions, and the age of the first.
@@ -176,7 +177,7 @@ words! {
 }
 
 impl LaneStanding {
-    /// The index that has them; of waiting ones, the index of work that requires nothing.
+    /// Returns the index of these executions. For waiting ones, it is the index of work without requirements.
     pub fn index(self, lane: LaneId) -> Index {
         match self {
             Self::Waiting => Index::LaneEligible(lane, RequirementClass::PLAIN),
@@ -194,7 +195,7 @@ impl LaneStanding {
 }
 
 impl Depth {
-    /// The depth of two partitions together.
+    /// Returns the combined depth of two partitions.
     pub fn with(self, other: Depth) -> Self {
         let first_at = self.first_at.into_iter().chain(other.first_at).min();
         Self { count: self.count + other.count, first_at }

@@ -1,4 +1,4 @@
-//! Queues of work with requirements, as an engine looks at them.
+//! Queues of work by lane, kind and requirement class, as an engine reads them.
 
 use crate::execution::Execution;
 use crate::index::Index;
@@ -8,14 +8,14 @@ use crate::worker::Worker;
 /// A queue: the work of one lane, kind and requirement class.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct WorkQueue {
-    /// As indexes name it.
+    /// The lane's name in indexes, which includes its namespace.
     pub lane: LaneId,
     pub kind: Kind,
     pub class: RequirementClass,
 }
 
 impl WorkQueue {
-    /// Whether a worker takes work of this queue.
+    /// Returns whether a worker can take work of this queue.
     pub fn is_served_by(&self, worker: &Worker) -> bool {
         worker.lanes.iter().any(|lane| lane.within(&worker.namespace) == self.lane)
             && (worker.kinds.is_empty() || worker.kinds.contains(&self.kind))
@@ -23,16 +23,16 @@ impl WorkQueue {
     }
 }
 
-/// Where the work of a queue is.
+/// The state of the executions of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QueueState {
-    /// It waits for a worker.
+    /// The executions wait for a worker.
     Ready,
-    /// It is blocked, because no live worker meets its requirements.
+    /// The executions are blocked because no live worker meets their requirements.
     Unroutable,
 }
 
-/// Which executions: the first of a queue on a partition.
+/// A request for the first executions of a queue on a partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListQueueArgs {
     pub partition: u16,
@@ -42,7 +42,7 @@ pub struct ListQueueArgs {
 }
 
 impl ListQueueArgs {
-    /// The index that has them.
+    /// Returns the index of these executions. Ready executions with a fairness key are in other indexes.
     pub fn index(&self) -> Index {
         let WorkQueue { lane, kind, class } = self.queue.clone();
         match self.state {
@@ -56,7 +56,7 @@ impl ListQueueArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueuedExecution {
     pub execution_id: ExecutionId,
-    /// Of its last lease, zero before the first.
+    /// Epoch of its last lease; zero before the first.
     pub lease_epoch: LeaseEpoch,
 }
 

@@ -1,4 +1,4 @@
-//! The reply to a suspension. It is stored under an idempotency key, so it is a record as well.
+//! The reply to a suspension. It is also stored, under the idempotency key.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +27,7 @@ pub enum SuspendOutcome {
     AlreadySatisfied { signals: Vec<SignalId> },
 }
 
-/// The first answer to a suspension under an idempotency key, and until when it is given again.
+/// The first reply to a suspension under an idempotency key, and the time until which it is returned again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SuspendKeyEntry {
     pub execution_id: ExecutionId,

@@ -1,5 +1,5 @@
-//! Arguments and results of the published functions: exactly the fields that were published. Calls of our own have more to
-//! say and to tell; their types are beside these.
+//! Arguments and results of the published functions, with exactly the published fields. The other calls have further
+//! arguments and results, whose types are in the neighbouring modules.
 
 use std::fmt;
 
@@ -23,9 +23,9 @@ pub struct SuspendExecutionArgs {
     pub suspension_id: SuspensionId,
     pub waitpoint_id: WaitpointId,
     pub waitpoint_key: WaitpointKey,
-    /// A known word or free text, at most 256 bytes.
+    /// A known name or free text, at most 256 bytes.
     pub reason_code: String,
-    /// A known word or free text, at most 256 bytes.
+    /// A known name or free text, at most 256 bytes.
     pub requested_by: String,
     pub timeout_at: Option<TimestampMs>,
     pub resume_condition_json: String,
@@ -81,7 +81,7 @@ pub struct CreatePendingWaitpointArgs {
     pub expires_in_ms: u64,
 }
 
-/// Answer of `ff_create_pending_waitpoint`: the waitpoint that pends under the key.
+/// Answer of `ff_create_pending_waitpoint`: the pending waitpoint with this key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CreatePendingWaitpointResult {
     Created { waitpoint_id: WaitpointId, waitpoint_key: WaitpointKey, waitpoint_token: WaitpointToken },
@@ -96,7 +96,7 @@ pub struct ExpireSuspensionArgs {
 /// Answer of `ff_expire_suspension`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExpireSuspensionResult {
-    /// The suspension timed out, and this was done.
+    /// The suspension timed out, and this behavior was applied.
     Expired { behavior_applied: TimeoutBehavior },
     /// There was nothing to do: `not_found_cleaned`, `not_suspended_cleaned`, `no_active_suspension_cleaned` or
     /// `not_yet_due`.
@@ -114,7 +114,7 @@ pub enum CloseWaitpointResult {
 pub struct RotateWaitpointHmacSecretArgs {
     pub new_kid: String,
     pub new_secret_hex: String,
-    /// How long the former secret still verifies.
+    /// Time for which the previous secret still verifies.
     pub grace_ms: u64,
 }
 
@@ -141,7 +141,7 @@ pub enum RotateWaitpointHmacSecretOutcome {
         new_kid: String,
         gc_count: usize,
     },
-    /// The kid was current with this secret.
+    /// The kid was already current with this secret.
     Noop {
         kid: String,
     },
@@ -173,7 +173,7 @@ pub struct WaitpointHmacKids {
     pub verifying: Vec<VerifyingKid>,
 }
 
-/// A retired secret, and until when it verifies.
+/// A retired secret, and the time until which it verifies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifyingKid {
     pub kid: String,

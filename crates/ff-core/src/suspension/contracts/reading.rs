@@ -1,4 +1,4 @@
-//! Suspensions and waitpoints as callers see them: without the means to act on them.
+//! Suspensions and waitpoints as callers see them, without tokens.
 
 use serde::{Deserialize, Serialize};
 
@@ -99,7 +99,7 @@ pub struct Resumption {
 }
 
 impl Resumption {
-    /// The resumption a worker gets of a suspension that is over, and how many bytes of signals come with it.
+    /// Returns the resumption that a worker gets after a suspension, and the bytes of the signals that come with it.
     pub(crate) fn of(past: &PastSuspension) -> Option<(Self, u64)> {
         let by = past.resumed_by()?;
         let mut bytes = 0;

@@ -1,20 +1,20 @@
-//! When a suspension has lasted too long.
+//! Timeouts of suspensions.
 
 use crate::engine_error::{Code, Refusal};
 use crate::limits;
 use crate::types::TimestampMs;
 
-/// When a suspension times out. One that would at once is a mistake, and refused.
+/// The timeout of a suspension. A timeout that is not in the future is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timeout {
-    /// After so many milliseconds by the store's clock.
+    /// After this number of milliseconds, by the store's clock.
     After(u64),
-    /// At a moment.
+    /// At this time.
     At(TimestampMs),
 }
 
 impl Timeout {
-    /// Refuses a timeout that no clock could make acceptable.
+    /// Refuses a timeout that is invalid at any current time.
     pub fn check(self) -> Result<(), Refusal> {
         match self {
             Self::After(0) => Err(Refusal::invalid("timeout_in_ms", "must be at least 1")),
@@ -28,7 +28,7 @@ impl Timeout {
         }
     }
 
-    /// The moment, which must lie ahead.
+    /// Returns the time of the timeout. Refuses a time that is not in the future.
     pub fn from(self, now: TimestampMs) -> Result<TimestampMs, Refusal> {
         match self {
             Self::After(ms) => Ok(now + ms),
