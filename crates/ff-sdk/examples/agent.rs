@@ -1,9 +1,10 @@
-//! An agent: a model that calls tools until it is done. Kill it with `kill -9` wherever you like and start it again in the same
-//! folder: it goes on where it was, and calls no tool a second time whose result is recorded.
+//! An agent: a model that calls tools until its task is done. Kill it at any time with `kill -9` and start it again in the
+//! same folder: it continues where it stopped, and does not repeat a tool call whose result is recorded.
 //!
-//! The model is a script, so that this runs without a network. Everything else is as it would be: calls of the model and of the
-//! tools are steps, tokens are streamed while they come and reported as usage, a budget stops it when it talks too much, and a person is
-//! asked whether it may go on, and before money is spent.
+//! The model is a script, so that the example runs without a network. Everything else is as in a real agent: the calls of
+//! the model and of the tools are steps, and tokens are streamed as they arrive and are reported as usage. A budget pauses
+//! the agent when it uses too many tokens, and then a person must approve that it continues. A person must also approve
+//! before money is spent.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -24,13 +25,13 @@ async fn main() -> anyhow::Result<()> {
         Err(error) if error.code() == Some(Code::BudgetNotFound) => drop(budget.put(tokens_at_most(12)?).await?),
         known => drop(known?),
     }
-    // The key makes the second start follow the execution of the first.
+    // The idempotency key makes the second start follow the execution of the first.
     let job = Job::new("agent", &"a weekend in Lisbon").idempotency_key("trip");
     let id = client.submit(job).await?.execution_id;
     let worker = ff.worker("agent").lease_ttl(Duration::from_secs(1)).on("agent", agent);
     let working = tokio::spawn(worker.run());
 
-    // The reader: prints what the agent puts out, and is the person who is asked.
+    // The reader: prints the output of the agent, and answers its questions in place of a person.
     let mut output = client.output(&id, None);
     while let Some(item) = output.next().await? {
         match item {
@@ -54,13 +55,13 @@ async fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A budget that has the agent ask when it has said so many tokens.
+/// Returns a budget that pauses the agent for an approval when it exceeds this number of tokens.
 fn tokens_at_most(hard: u64) -> serde_json::Result<BudgetDefinition> {
     let limits = serde_json::json!({ "tokens": { "hard": hard } });
     serde_json::from_value(serde_json::json!({ "scope": "kind:agent", "limits": limits, "on_hard_limit": "suspend" }))
 }
 
-/// The person says yes, unless that was said before.
+/// Approves in place of a person, unless the question was answered before.
 async fn answer(client: &Client, waitpoint: &Waitpoint) -> Result<&'static str, Error> {
     match client.signal(Signal::new(waitpoint, "approved")).await {
         Ok(_) => Ok("given"),
@@ -71,15 +72,15 @@ async fn answer(client: &Client, waitpoint: &Waitpoint) -> Result<&'static str, 
     }
 }
 
-/// The agent: asks the model what to do next, does it, and tells the model what came of it.
+/// The agent: asks the model for the next action, performs the action, and passes its result to the model.
 async fn agent(ctx: Context, task: String) -> Result<String, Fault> {
     let mut messages = vec![task];
     loop {
         let turn = messages.len();
         let reply = ctx.step("model", || model(&ctx, &messages)).key(turn).retries(3).await?;
-        // Named after the turn, so that a run that begins anew does not count it again.
+        // The usage report is named after the turn, so that a run that starts again does not count the tokens again.
         let tokens = reply.text.split_whitespace().count() as u64;
-        // Where the budget is exceeded, the agent waits here until it may go on.
+        // If the budget is exceeded, the agent waits here for an approval.
         let question = ctx.stream("question");
         let usage = ctx.usage().add("tokens", tokens).id(&format!("turn-{turn}"));
         usage.announce(move |waitpoint| async move { Ok(question.json(&waitpoint).await?) }).report().await?;
@@ -94,7 +95,7 @@ async fn agent(ctx: Context, task: String) -> Result<String, Fault> {
     }
 }
 
-/// Asks a person. The question is part of the output, where readers find it.
+/// Asks a person for an approval. The question is part of the output, where readers find it.
 async fn ask(ctx: &Context, call: &Call) -> Result<(), Fault> {
     let question = ctx.stream("question");
     let approval = ctx
@@ -105,7 +106,7 @@ async fn ask(ctx: &Context, call: &Call) -> Result<(), Fault> {
     Ok(())
 }
 
-/// What the model says, and the tool it wants to be called.
+/// The reply of the model: a text, and the tool to call, if any.
 #[derive(Serialize, Deserialize)]
 struct ModelReply {
     text: String,
@@ -118,7 +119,7 @@ struct Call {
     argument: String,
 }
 
-/// The model: says its next line token by token, which readers see at once.
+/// The model: writes its next line token by token, which readers see at once.
 async fn model(ctx: &Context, messages: &[String]) -> Result<ModelReply, Fault> {
     const SCRIPT: [(&str, Option<(&str, &str)>); 4] = [
         ("How is the weather in Lisbon this weekend?", Some(("weather", "Lisbon"))),
@@ -126,7 +127,7 @@ async fn model(ctx: &Context, messages: &[String]) -> Result<ModelReply, Fault> 
         ("I take the cheapest one.", Some(("book", "TP 571"))),
         ("You fly with TP 571. Take sunglasses with you.", None),
     ];
-    // Each turn before this one left what the model said and what the tool returned.
+    // Each earlier turn has added two messages: the text of the model and the result of the tool.
     let (text, call) = SCRIPT.get(messages.len() / 2).ok_or_else(|| Fault::permanent("model", "the script is over"))?;
     let out = ctx.stream("tokens");
     let mut pace = tokio::time::interval(Duration::from_millis(20));
@@ -138,7 +139,7 @@ async fn model(ctx: &Context, messages: &[String]) -> Result<ModelReply, Fault> 
     Ok(ModelReply { text: (*text).to_owned(), call })
 }
 
-/// A tool. That it was called can be seen in `tools.log`.
+/// Calls a tool, and logs the call in `tools.log`.
 async fn use_tool(call: &Call) -> Result<String, Fault> {
     let mut log = OpenOptions::new().create(true).append(true).open("tools.log")?;
     writeln!(log, "{} {}", call.tool, call.argument)?;

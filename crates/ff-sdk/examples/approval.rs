@@ -1,4 +1,4 @@
-//! A handler asks a person, waits for the answer without occupying a worker, and goes on with it.
+//! A handler asks a person for an approval, waits for the answer without occupying a worker, and then continues.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use ff_sdk::{Context, Decision, Fault, Job, Signal, Waitpoint};
 use serde_json::json;
 use tokio::sync::mpsc;
 
-/// Where the person finds the links.
+/// The channel through which the person gets the approval links.
 type Inbox = mpsc::UnboundedSender<Waitpoint>;
 
 #[tokio::main]
@@ -19,7 +19,7 @@ async fn main() -> anyhow::Result<()> {
     let client = ff.client();
     let job = client.submit(Job::new("deploy", &"1.4")).await?;
 
-    // The person: opens the link in a browser, or has a program answer, as here.
+    // The person opens the link in a browser or, as here, a program answers.
     if let Some(waitpoint) = letters.recv().await {
         println!("asked at {}", waitpoint.approval_url("http://127.0.0.1:7070")?);
         let yes = Signal::new(&waitpoint, "approved").json(&json!({ "comment": "looks good" }));
@@ -33,7 +33,7 @@ async fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Called to ask, and again from its start once the answer is there.
+/// The handler. It is called once to ask, and again from its start when the answer has arrived.
 async fn deploy(ctx: Context, version: String) -> Result<String, Fault> {
     println!("the handler runs");
     let inbox = ctx.state::<Inbox>()?;

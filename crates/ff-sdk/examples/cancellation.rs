@@ -1,4 +1,4 @@
-//! A long handler learns at once that its work was cancelled.
+//! A long handler is notified at once that its execution was cancelled.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! A flow: what is read in parallel is merged when two of three have come, and a handler splits its work among children.
+//! A flow: three nodes read in parallel, the next node runs when two of them have succeeded, and its handler splits the
+//! work among children.
 
 use ff_sdk::{Context, Fault, Flow, Node, quorum};
 
@@ -40,7 +41,7 @@ async fn read(_: Context, text: String) -> Result<Vec<String>, Fault> {
     Ok(text.split(' ').map(str::to_owned).collect())
 }
 
-/// Called when two have been read, and again from its start when its children have ended.
+/// Counts letters. It is called when two nodes have succeeded, and again from its start when its children have ended.
 async fn count(ctx: Context) -> Result<usize, Fault> {
     let mut words = Vec::new();
     for place in ["north", "south", "west"] {

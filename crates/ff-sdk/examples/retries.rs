@@ -1,4 +1,4 @@
-//! A handler that fails twice and then succeeds, and the attempts it leaves behind.
+//! A handler that fails twice and then succeeds, and the record of its attempts.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

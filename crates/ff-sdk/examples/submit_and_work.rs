@@ -1,4 +1,4 @@
-//! The smallest whole thing: a store in memory, a worker, a job, its result.
+//! The smallest complete program: a store in memory, a worker, a job and its result.
 
 use ff_sdk::{Context, Fault, Job};
 

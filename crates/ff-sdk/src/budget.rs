@@ -46,7 +46,8 @@ pub struct BudgetHandle {
 }
 
 impl BudgetHandle {
-    /// Creates or replaces the budget. When this returns, it holds on every partition; executions that it blocked are checked again.
+    /// Creates or replaces the budget. When this returns, the budget holds on every partition, and executions that it blocked
+    /// are checked again.
     pub async fn put(&self, definition: BudgetDefinition) -> Result<Budget, Error> {
         let BudgetRef { namespace, name } = self.named();
         let args = PutBudgetArgs { namespace, name, definition: Some(definition) };

@@ -174,7 +174,8 @@ impl Client {
         Ok(self.backend.cancel(args).await?)
     }
 
-    /// Holds an execution: no worker can claim it until it is released. A running one continues, and is held once it is ready again.
+    /// Holds an execution: no worker can claim it until it is released. A running one continues, and is held once it is ready
+    /// again.
     pub async fn hold(&self, id: &ExecutionId, reason: Option<&str>) -> Result<HoldPlaced, Error> {
         let args = HoldArgs { execution_id: *id, reason: reason.map(str::to_owned), requested_by: None };
         Ok(self.backend.hold(args).await?)

@@ -26,9 +26,10 @@ use crate::flowfabric::Close;
 #[cfg(feature = "http")]
 use crate::http::{HttpBackend, HttpConnectError};
 
-/// Connects to `sqlite:PATH`, `sqlite://PATH`, `memory:`, `postgres://HOST/DATABASE`, `valkey://HOST:PORT`, `http://HOST:PORT` or
-/// `https://HOST:PORT`. `valkeys://` is Valkey over TLS, `+cluster` after the scheme name connects to a cluster, and the same works with
-/// `redis`. With `https`, `?ca=FILE` names the certificates to trust. The API key for a server comes from the variable `FF_API_KEY`.
+/// Connects to `sqlite:PATH`, `sqlite://PATH`, `memory:`, `postgres://HOST/DATABASE`, `valkey://HOST:PORT`,
+/// `http://HOST:PORT` or `https://HOST:PORT`. `valkeys://` is Valkey over TLS, `+cluster` after the scheme name connects to
+/// a cluster, and the same works with `redis`. With `https`, `?ca=FILE` names the certificates to trust. The API key for a
+/// server comes from the variable `FF_API_KEY`.
 ///
 /// For a store, this process also runs an engine; [`Connect`] can leave it out.
 pub async fn connect(url: &str) -> Result<FlowFabric, ConnectError> {
@@ -164,7 +165,8 @@ impl Connect {
         self.opening().await
     }
 
-    /// Boxes the future that contains the code of all stores. It is then compiled here, and not again in every program that awaits it.
+    /// Boxes the future that contains the code of all stores. It is then compiled here, and not again in every program that
+    /// awaits it.
     #[inline(never)]
     fn opening(self) -> BoxFuture<'static, Result<FlowFabric, ConnectError>> {
         Box::pin(self.open())

@@ -146,8 +146,9 @@ impl FlowFabric {
     }
 }
 
-/// Refuses the namespace `default` when it is named explicitly and the API key belongs to another namespace. For such a key `default`
-/// means that no namespace is named, so the work would be in the key's own namespace. The server refuses every other foreign namespace.
+/// Refuses the namespace `default` when it is named explicitly and the API key belongs to another namespace. For such a
+/// key `default` means that no namespace is named, so the work would be in the key's own namespace. The server refuses
+/// every other foreign namespace.
 pub(crate) fn check_named(named: Option<&Namespace>, own: Option<&Namespace>) -> Result<(), Refusal> {
     match (named, own) {
         (Some(named), Some(own)) if named.is_default() && named != own => {

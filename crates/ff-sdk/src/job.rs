@@ -72,7 +72,7 @@ impl Job {
         self.set("priority", Priority::new(priority), |args, priority| args.priority = priority)
     }
 
-    /// Adds a label by which the execution can be found.
+    /// Adds a tag, by which the execution can be found.
     pub fn tag(self, key: &str, value: &str) -> Self {
         let tag = TagKey::parse(key).and_then(|key| Ok((key, TagValue::parse(value)?)));
         self.set("tags", tag, |args, (key, value)| {
@@ -85,7 +85,8 @@ impl Job {
         self.set("idempotency_key", IdempotencyKey::parse(key), |args, key| args.idempotency_key = Some(key))
     }
 
-    /// Allows at most one running execution per key. `on_conflict` decides about this job while another execution of the key is live.
+    /// Allows at most one running execution per key. `on_conflict` decides about this job while another execution of the key
+    /// is live.
     pub fn singleton(self, key: &str, on_conflict: OnConflict) -> Self {
         let key = SubmissionKey::parse(key).map_err(|error| Refusal::invalid("singleton.key", error));
         self.key_rule(key.and_then(|key| KeyRule::of(Some(Singleton { key, on_conflict }), None)))
@@ -128,7 +129,7 @@ impl Job {
         })
     }
 
-    /// Requires a capability of the worker: a word (`gpu`), or a key and a value (`region=eu`). When called again, the
+    /// Requires a capability of the worker: a name (`gpu`), or a key and a value (`region=eu`). When called again, the
     /// worker must have all of them.
     pub fn require(self, capability: &str) -> Self {
         let bad =
@@ -138,13 +139,15 @@ impl Job {
         })
     }
 
-    /// Sets the trace of the job from the W3C headers `traceparent` and `tracestate`. Its handler gets it from [`crate::Context::trace`].
+    /// Sets the trace of the job from the W3C headers `traceparent` and `tracestate`. The handler gets the trace from
+    /// [`crate::Context::trace`].
     pub fn trace(self, traceparent: &str, tracestate: Option<&str>) -> Self {
         let trace = TraceContext::parse(traceparent, tracestate).map_err(Error::from);
         self.try_put(trace, |args, trace| args.trace = Some(Box::new(trace)))
     }
 
-    /// Puts the job into the trace of other work, if that has one. A handler uses it to submit jobs in the trace of its own execution.
+    /// Puts the job into the trace of other work, if that has one. A handler uses it to submit jobs in the trace of its own
+    /// execution.
     pub fn in_trace(self, trace: Option<&TraceContext>) -> Self {
         self.put(|args| args.trace = trace.cloned().map(Box::new))
     }

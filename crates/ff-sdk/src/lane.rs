@@ -11,7 +11,8 @@ use ff_core::types::{FairKey, LaneId, Namespace};
 use crate::{Client, Error};
 
 impl Client {
-    /// Returns a handle to the lane of this name, in the namespace of the API key or else in `default`. The lane need not exist yet.
+    /// Returns a handle to the lane of this name, in the namespace of the API key or else in `default`. The lane need not
+    /// exist yet.
     pub fn lane(&self, lane: &str) -> Result<LaneHandle, Error> {
         let lane = LaneId::parse(lane).map_err(|error| Refusal::invalid("lane", error))?;
         Ok(LaneHandle { client: self.clone(), namespace: Namespace::default_name(), lane })

@@ -18,7 +18,8 @@ impl Client {
         OutputReader::new(self, ReadStreamArgs { execution_id: *id, attempt: None, from, limit: limits::PAGE })
     }
 
-    /// Creates a token, valid for at most a day, with which a reader without an API key, such as a web page, reads an execution's output.
+    /// Creates a token with which a reader without an API key, such as a web page, reads an execution's output. A token is
+    /// valid for at most a day.
     pub async fn stream_token(&self, id: &ExecutionId, valid_for: Duration) -> Result<StreamToken, Error> {
         let expires_in_ms = u64::try_from(valid_for.as_millis()).unwrap_or(u64::MAX);
         Ok(self.backend().stream_token(StreamTokenArgs { execution_id: *id, expires_in_ms }).await?)

@@ -1,4 +1,5 @@
-//! Conversion of YAML to JSON, so that one parser reads the fields of a file and names them in errors. The order of entries is kept.
+//! Conversion of YAML to JSON, so that one parser reads the fields of a file and names them in errors. The order of entries
+//! is kept.
 
 use std::fmt;
 

@@ -84,7 +84,7 @@ impl Bulk {
         self
     }
 
-    /// Skips executions that changed after this moment. The default is the start of the bulk action.
+    /// Skips executions that changed after this time. The default is the start of the bulk action.
     pub fn as_of(mut self, moment: TimestampMs) -> Self {
         self.args.as_of = Some(moment);
         self

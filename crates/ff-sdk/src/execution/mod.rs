@@ -1,4 +1,4 @@
-//! Operator calls on executions: labels, priority, searches, bulk actions and steps.
+//! Operator calls on executions: tags, priority, searches, bulk actions and steps.
 
 mod bulk;
 mod search;
@@ -18,20 +18,20 @@ use ff_core::types::{ExecutionId, Priority, TagKey, TagValue};
 use crate::{Client, Error};
 
 impl Client {
-    /// Adds a label to an execution, or changes its value.
+    /// Adds a tag to an execution, or changes the value of the tag.
     pub async fn tag(&self, id: &ExecutionId, key: &str, value: &str) -> Result<TaggedExecution, Error> {
         let tag = TagKey::parse(key).and_then(|key| Ok((key, TagValue::parse(value)?)));
         let set: Tags = [tag.map_err(|error| Refusal::invalid("tags", error))?].into_iter().collect();
         self.set_tags(SetTagsArgs { execution_id: *id, set, remove: BTreeSet::new() }).await
     }
 
-    /// Removes a label from an execution, if it exists.
+    /// Removes a tag from an execution, if it exists.
     pub async fn untag(&self, id: &ExecutionId, key: &str) -> Result<TaggedExecution, Error> {
         let key = TagKey::parse(key).map_err(|error| Refusal::invalid("remove", error))?;
         self.set_tags(SetTagsArgs { execution_id: *id, set: Tags::new(), remove: BTreeSet::from([key]) }).await
     }
 
-    /// Adds and removes labels of an execution in one step.
+    /// Adds and removes tags of an execution in one step.
     pub async fn set_tags(&self, args: SetTagsArgs) -> Result<TaggedExecution, Error> {
         Ok(self.backend().set_tags(args).await?)
     }

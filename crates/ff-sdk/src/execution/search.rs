@@ -14,7 +14,8 @@ use futures_util::stream::unfold;
 use crate::job::try_put;
 use crate::{Client, Error};
 
-/// A filter for executions. An execution matches when it meets all conditions. An invalid field is reported when the search is used.
+/// A filter for executions. An execution matches when it meets all conditions. An invalid field is reported when the
+/// search is used.
 ///
 /// ```
 /// use ff_sdk::Search;
@@ -63,7 +64,7 @@ impl Search {
         self.set("kind", Kind::parse(kind), |filter, kind| filter.kind = Some(kind))
     }
 
-    /// Matches only executions with this label. When called again, an execution must have all of the labels.
+    /// Matches only executions with this tag. When called again, an execution must have all of the tags.
     pub fn tag(self, key: &str, value: &str) -> Self {
         let tag = TagKey::parse(key).and_then(|key| Ok((key, TagValue::parse(value)?)));
         self.set("tags", tag, |filter, (key, value)| {
@@ -129,7 +130,8 @@ pub struct SearchResults {
 }
 
 impl SearchResults {
-    /// Returns the next execution; `None` when there are no more. After an error it can be called again, and continues at the same place.
+    /// Returns the next execution; `None` when there are no more. After an error it can be called again, and continues at the
+    /// same place.
     pub async fn next(&mut self) -> Option<Result<ExecutionInfo, Error>> {
         loop {
             if let Some(info) = self.executions.pop_front() {

@@ -27,7 +27,8 @@ impl Client {
         }
     }
 
-    /// Runs a finished execution again. After a success all steps run again; after any other end, steps that succeeded are not repeated.
+    /// Runs a finished execution again. After a success all steps run again; after any other end, steps that succeeded are
+    /// not repeated.
     pub fn replay(&self, id: &ExecutionId, reason: Option<&str>) -> Replay<'_> {
         let args = ReplayArgs { reason: reason.map(str::to_owned), ..ReplayArgs::new(*id) };
         Replay { client: self, args: Ok(args) }

@@ -72,7 +72,7 @@ impl Flow {
         })
     }
 
-    /// Adds a label by which the flow can be found.
+    /// Adds a tag, by which the flow can be found.
     pub fn tag(self, key: &str, value: &str) -> Self {
         let tag = TagKey::parse(key).and_then(|key| Ok((key, TagValue::parse(value)?)));
         self.set(tag.map_err(|error| Refusal::invalid("tags", error).into()), |header, (key, value)| {

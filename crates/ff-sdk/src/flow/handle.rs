@@ -100,7 +100,8 @@ impl FlowHandle {
         Ok(self.client.backend().close_flow(CloseFlowArgs { flow_id: self.id }).await?)
     }
 
-    /// Cancels the flow. When this returns, only members that the policy spares can start. Running members are notified at once.
+    /// Cancels the flow. When this returns, only members that the policy spares can start. Running members are notified at
+    /// once.
     pub async fn cancel(&self, policy: CancelPolicy, reason: Option<&str>) -> Result<FlowCancelled, Error> {
         let reason = reason.map(str::to_owned);
         let args = CancelFlowArgs { flow_id: self.id, policy, reason, requested_by: None };
@@ -123,7 +124,7 @@ impl FlowHandle {
         self.run_again(node, reason, true).await
     }
 
-    /// Adds a label to the flow, or changes its value.
+    /// Adds a tag to the flow, or changes the value of the tag.
     pub async fn tag(&self, key: &str, value: &str) -> Result<TaggedFlow, Error> {
         let tag = TagKey::parse(key).and_then(|key| Ok((key, TagValue::parse(value)?)));
         let tags: Tags = [tag.map_err(|error| Refusal::invalid("tags", error))?].into_iter().collect();

@@ -69,7 +69,8 @@ impl From<Joins> for Join {
     }
 }
 
-/// Work of a kind; the flow gives it a name. An invalid field is reported when the flow is submitted, with the name of the node.
+/// Work of a kind; the flow gives it a name. An invalid field is reported when the flow is submitted, with the name of the
+/// node.
 #[derive(Debug)]
 pub struct Node {
     job: Job,
@@ -101,7 +102,7 @@ impl Node {
         Self { job: self.job.priority(priority) }
     }
 
-    /// Adds a label by which the node can be found.
+    /// Adds a tag, by which the node can be found.
     pub fn tag(self, key: &str, value: &str) -> Self {
         Self { job: self.job.tag(key, value) }
     }

@@ -9,8 +9,8 @@ use ff_core::query::{Query, QueryReply};
 
 use super::{HttpConnectError, HttpConnection, HttpOptions};
 
-/// A FlowFabric server, asked over HTTP. Connections are kept and shared, and calls made at the same time may travel in one request;
-/// nothing is retried behind the caller's back.
+/// A FlowFabric server as a backend, over HTTP. Connections are reused, and concurrent calls may share one request. A
+/// failed call is not repeated: that is up to the caller.
 #[derive(Clone)]
 pub struct HttpBackend {
     pub(crate) connection: Arc<HttpConnection>,
@@ -19,18 +19,20 @@ pub struct HttpBackend {
 }
 
 impl HttpBackend {
-    /// Connects to `http://HOST:PORT` or `https://HOST:PORT` without a key, and asks how many partitions its store has.
+    /// Connects to `http://HOST:PORT` or `https://HOST:PORT` without an API key, and reads the partition counts of its
+    /// store.
     pub async fn connect(url: &str) -> Result<Self, HttpConnectError> {
         Self::connect_with(url, HttpOptions::default()).await
     }
 
-    /// Connects with a key, or by certificates of one's own; `?ca=FILE` in the address says the same.
+    /// Connects with an API key, or with a file of certificates to trust. `?ca=FILE` in the URL also names that file, and
+    /// takes precedence.
     pub async fn connect_with(url: &str, options: HttpOptions) -> Result<Self, HttpConnectError> {
         let connection = Arc::new(HttpConnection::open(url, options).await?);
         Ok(Self { calls: connection.clone(), connection })
     }
 
-    /// Wraps the operations and queries, with a stopwatch for example.
+    /// Wraps the performer of operations and queries, for example to measure their time.
     pub fn through(mut self, wrap: impl FnOnce(Arc<dyn Perform>) -> Arc<dyn Perform>) -> Self {
         self.calls = wrap(self.calls);
         self

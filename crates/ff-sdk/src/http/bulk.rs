@@ -1,4 +1,4 @@
-//! Submitting many executions in as few requests as the server takes.
+//! Submitting many executions in as few requests as the server's limits allow.
 
 use ff_core::backend::Answer;
 use ff_core::contracts::{SubmitArgs, SubmittedExecution};
@@ -30,7 +30,7 @@ impl HttpConnection {
         Ok(answers.into_iter().map(|(_, answer)| answer).collect())
     }
 
-    /// Sends one body's worth of a bulk submission. When no answer comes, that is the answer for each of them.
+    /// Sends one request of a bulk submission. If the request fails, each of its executions gets that error.
     async fn submit_part(&self, part: Vec<BulkItem>) -> Vec<(usize, Answer<SubmittedExecution>)> {
         let (positions, executions): (Vec<_>, Vec<_>) = part.into_iter().unzip();
         let answer = self.post::<ff_api::BatchReply>(&["executions", "batch"], &ff_api::Batch { executions }, 0).await;
@@ -47,14 +47,14 @@ impl HttpConnection {
     }
 }
 
-/// A submission as it will be sent, and where in its bulk it stands.
+/// The position of a submission in its bulk, and its JSON.
 type BulkItem = (usize, Box<RawValue>);
 
 fn written(args: SubmitArgs) -> Answer<Box<RawValue>> {
     ff_api::Submit::of(args).and_then(|submit| to_raw_value(&submit)).map_err(unwritable)
 }
 
-/// Cuts a bulk submission into bodies the server takes, in order.
+/// Splits a bulk submission into request bodies of the size that the server accepts, in order.
 fn parts(sendable: Vec<BulkItem>) -> Vec<Vec<BulkItem>> {
     const ENVELOPE: usize = r#"{"executions":[]}"#.len();
     let mut parts: Vec<Vec<BulkItem>> = Vec::new();

@@ -1,4 +1,4 @@
-//! One request and its answer. A refusal is told apart from an unknown outcome.
+//! One request and its answer. A refusal is distinguished from an unknown outcome.
 
 use std::time::Duration;
 
@@ -20,11 +20,11 @@ use super::error::{root_cause, unreadable, unwritable};
 use super::lease::HolderCall;
 use super::tls::explained;
 
-/// How long an answer may take beyond the time it was asked to wait.
+/// Maximum time to an answer, in addition to the time that the server was asked to wait.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 impl HttpConnection {
-    /// Asks `/v1/…` for something.
+    /// Sends a GET request to `/v1/…`.
     pub(super) async fn get<T: DeserializeOwned>(
         &self,
         path: &[&str],
@@ -38,7 +38,7 @@ impl HttpConnection {
         read(&answer(self.client.request(Method::GET, url), wait_ms).await?)
     }
 
-    /// Asks `/v1/…` to do something.
+    /// Sends a POST request to `/v1/…`, with a JSON body.
     pub(super) async fn post<T: DeserializeOwned>(
         &self,
         path: &[&str],
@@ -50,7 +50,7 @@ impl HttpConnection {
         read(&answer(request.header(CONTENT_TYPE, "application/json").body(body), wait_ms).await?)
     }
 
-    /// Makes a call that is one operation on one thing.
+    /// Makes a call that is one operation on the subject in its path. A holder's calls about leases may share a request.
     async fn call<C: Call>(&self, args: C::Args) -> Answer<<C::Args as Ask>::Answer> {
         let (subject, mut call) = C::from_args(args);
         if let Some(Some(namespace)) = call.namespace() {
@@ -71,7 +71,7 @@ impl HttpConnection {
 
     fn at(&self, path: &[&str]) -> Url {
         let mut url = self.url.clone();
-        // An http URL always has a path to add to.
+        // An HTTP URL always has a path, so this never fails.
         if let Ok(mut segments) = url.path_segments_mut() {
             segments.pop_if_empty().push("v1").extend(path);
         }
@@ -79,13 +79,14 @@ impl HttpConnection {
     }
 }
 
-/// The answer to a call, as it was before it travelled.
+/// Converts a reply from its form in the API to the answer of the operation.
 fn from_reply<C: Call>(reply: C::Reply) -> Answer<<C::Args as Ask>::Answer> {
     let why = |error| EngineError::Unknown(format!("the server's answer cannot be read: {error}"));
     reply.try_into().map_err(why)
 }
 
-/// Boxed, and the same for every type that is answered: it is compiled once instead of once per call.
+/// Sends a request and returns the body of a successful answer. Boxed and independent of the answer's type, so that it
+/// is compiled once and not once per call.
 fn answer(request: RequestBuilder, wait_ms: u64) -> BoxFuture<'static, Answer<Bytes>> {
     Box::pin(async move {
         let response = request.timeout(Duration::from_millis(wait_ms) + PATIENCE).send().await.map_err(unanswered)?;
@@ -105,7 +106,8 @@ fn read<T: DeserializeOwned>(body: &[u8]) -> Answer<T> {
     serde_json::from_slice(body).map_err(unreadable)
 }
 
-/// A connection that was never made asked for nothing; past that, the server may have acted.
+/// Classifies an error without an answer. If no connection was established, the server did nothing. Otherwise it may
+/// have acted, so the outcome is unknown.
 fn unanswered(error: reqwest::Error) -> EngineError {
     if let Some(why) = explained(&error) {
         return EngineError::Unavailable(why);

@@ -1,5 +1,5 @@
-//! Calls made at the same time travel together. The first few are sent at once; those made while these are under way wait for one of
-//! them to be answered and are sent as one request, so that nothing waits while the connection is idle.
+//! Concurrent calls share requests. The first few calls are sent at once. Calls made while these are under way wait
+//! until one of them is answered, and are then sent as one request. So no call waits while the connection is idle.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -12,29 +12,29 @@ use tokio::sync::oneshot;
 
 use super::HttpConnection;
 
-/// Requests under way before calls wait for each other.
+/// Maximum number of requests under way. Further calls wait and are sent together.
 const SENDERS: usize = 4;
 
-/// The size of a request beyond which no further call is added.
+/// Size of a request, in bytes, from which no further call is added.
 const BYTES: usize = 4 * 1024 * 1024;
 
-/// A call that may travel with others of its kind.
+/// A call that may share a request with others of its kind.
 pub(super) trait Together: Sized + Send + 'static {
     type Reply: Send + 'static;
 
-    /// About how much it adds to a request.
+    /// Returns the approximate number of bytes that the call adds to a request.
     fn bytes(&self) -> usize;
 
     fn alone(self, server: &HttpConnection) -> impl Future<Output = Answer<Self::Reply>> + Send;
 
-    /// An answer to each, in order.
+    /// Sends the calls in one request, and returns their answers in the same order.
     fn together(
         calls: Vec<Self>,
         server: &HttpConnection,
     ) -> impl Future<Output = Answer<Vec<Answer<Self::Reply>>>> + Send;
 }
 
-/// Where calls of one kind wait. Clones share it.
+/// The queue of waiting calls of one kind. Clones share the queue.
 pub(super) struct Coalescer<C: Together>(Arc<Mutex<State<C>>>);
 
 struct State<C: Together> {
@@ -68,7 +68,7 @@ impl<C: Together> Coalescer<C> {
             state.waiting.push_back((call, caller));
             if state.senders < SENDERS {
                 state.senders += 1;
-                // A task of its own: it sends other callers' calls too, and must survive this caller.
+                // A separate task, because it also sends other callers' calls and must outlive this caller.
                 tokio::spawn(self.clone().send_all(server.clone()));
             }
         }
@@ -86,7 +86,7 @@ impl<C: Together> Coalescer<C> {
             };
             match answers {
                 Ok(answers) => callers.drain(..).zip(answers).for_each(|(caller, answer)| {
-                    // A caller that is gone does not want to know.
+                    // A caller that was dropped does not need the answer.
                     caller.send(answer).ok();
                 }),
                 Err(error) => callers.drain(..).for_each(|caller| {
@@ -96,7 +96,7 @@ impl<C: Together> Coalescer<C> {
         }
     }
 
-    /// As many as fit into one request. With none left, one sender less is at work.
+    /// Takes as many calls as fit into one request. When no call is left, returns `None` and counts this sender out.
     #[allow(clippy::type_complexity, reason = "calls and their callers, in the same order")]
     fn take(&self) -> Option<(Vec<C>, Vec<oneshot::Sender<Answer<C::Reply>>>)> {
         let mut state = self.state();

@@ -1,4 +1,4 @@
-//! A connection to a server: where it is, and how it is reached.
+//! A connection to a server: its address, and the HTTP client that reaches it.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -20,13 +20,14 @@ use super::error::root_cause;
 use super::lease::HolderCall;
 use super::tls::TLS;
 
-/// How long to try before a server counts as unreachable.
+/// Maximum time to connect. After it the server counts as unreachable.
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// How long an idle connection is kept: less than the server keeps it, so that no request is sent into a closed one.
+/// Time for which an idle connection is kept. It is shorter than the server's, so that no request is sent on a
+/// connection that the server has closed.
 const IDLE: Duration = Duration::from_secs(30);
 
-/// A server, and the requests to it.
+/// A connection to a server, through which all requests are made.
 #[derive(Clone, Debug)]
 pub(crate) struct HttpConnection {
     pub(super) client: Client,
@@ -36,17 +37,17 @@ pub(crate) struct HttpConnection {
     pub(super) holder_calls: Coalescer<HolderCall>,
     /// The base of links: the server's public address, or the one this client connected to.
     pub(crate) public_url: String,
-    /// The namespace of the key that is shown, when it is for one.
+    /// The namespace of the API key, if the key belongs to one.
     pub(crate) own: Option<Namespace>,
 }
 
-/// Why no connection to a server could be made.
+/// Error of connecting to a server.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HttpConnectError {
-    /// The text names no server.
+    /// The URL or one of the options is invalid.
     #[error("{why}")]
     BadUrl { why: String },
-    /// The server requires a key, or another one.
+    /// The server requires an API key, or does not accept the one that was sent.
     #[error("the server at {url} refuses to answer: {why}")]
     Refused { url: String, why: String },
     /// The two ends do not agree on TLS, or the server's certificate is not accepted.
@@ -61,7 +62,7 @@ pub enum HttpConnectError {
 }
 
 impl HttpConnection {
-    /// Connects, and asks the server about its store.
+    /// Connects, and reads the partition counts, the public URL and the namespace of the API key from the server.
     pub(super) async fn open(url: &str, options: HttpOptions) -> Result<Self, HttpConnectError> {
         let (address, ca) = address(url)?;
         let options = HttpOptions { ca: ca.or(options.ca), ..options };
@@ -79,7 +80,7 @@ impl HttpConnection {
         let deployment: ff_api::Deployment =
             backend.get(&["partitions"], &[], 0).await.map_err(|error| match error {
                 EngineError::Unavailable(why) if why.starts_with(TLS) => HttpConnectError::Tls { url: url.into(), why },
-                // Nothing about the question can be wrong but how it came.
+                // This request has no arguments, so the server can only object to plain HTTP.
                 EngineError::Refused(why) if why.code == Code::InvalidInput => {
                     HttpConnectError::Tls { url: url.into(), why: format!("{TLS}{}", why.detail.unwrap_or_default()) }
                 }
@@ -104,12 +105,13 @@ impl HttpConnection {
         Ok(backend)
     }
 
-    /// Has the server check the invariants on one partition of its store.
+    /// Asks the server to check the invariants on one partition of its store.
     pub(crate) async fn examine_partition(&self, partition: u16) -> Answer<DoctorReport> {
         self.get(&["doctor"], &[("partition", partition.to_string())], 0).await
     }
 
-    /// Whose work a call is about: that of the key's namespace, unless another is named.
+    /// Returns the namespace that a call is about: the named one. The default namespace stands for the namespace of the
+    /// API key, if the key belongs to one.
     pub(super) fn effective_namespace(&self, named: &Namespace) -> Namespace {
         self.own.as_ref().filter(|_| named.is_default()).unwrap_or(named).clone()
     }
@@ -120,8 +122,8 @@ impl Perform for HttpConnection {
         self.partitions
     }
 
-    /// Arguments that no state of the store could make acceptable are refused here with the store's own error, before
-    /// they are sent.
+    /// Performs an operation. Arguments that are invalid in every state of the store are refused before they are sent,
+    /// with the error that the store would return.
     fn perform(&self, operation: Operation) -> BoxedAnswer<'_, Reply> {
         match operation.check(&self.partitions) {
             Ok(()) => {
@@ -140,7 +142,7 @@ impl Perform for HttpConnection {
     }
 }
 
-/// Only an engine asks its store for this, and a server has one.
+/// Refuses an operation or query that only an engine sends to its store. The server has its own engine.
 fn for_engines<T: Send>(name: &'static str) -> BoxedAnswer<'static, T> {
     Box::pin(async move {
         Err(Code::Unauthorized
@@ -150,7 +152,7 @@ fn for_engines<T: Send>(name: &'static str) -> BoxedAnswer<'static, T> {
     })
 }
 
-/// The address itself, and the certificates to trust that it names.
+/// Parses the URL of a server. Returns the address, and the file of certificates to trust if the URL names one.
 fn address(url: &str) -> Result<(Url, Option<PathBuf>), HttpConnectError> {
     let bad = |why: &str| HttpConnectError::BadUrl { why: why.into() };
     let form = "must be http://HOST:PORT or https://HOST:PORT";
@@ -176,8 +178,8 @@ fn address(url: &str) -> Result<(Url, Option<PathBuf>), HttpConnectError> {
     Ok((address, ca))
 }
 
-/// No proxy: a server is reached directly, and a proxy would cut its long polls. No redirects either: a key is for the server
-/// it was given for.
+/// Builds the HTTP client. It uses no proxy, because a proxy would cut long polls. It follows no redirect, because a key
+/// must be sent only to the server for which it was given.
 fn client(address: &Url, options: &HttpOptions) -> Result<Client, String> {
     let client = Client::builder().connect_timeout(CONNECT).pool_idle_timeout(IDLE).tcp_nodelay(true).no_proxy();
     let client = client.default_headers(options.headers()?).redirect(Policy::none());

@@ -4,17 +4,17 @@ use std::error::Error;
 
 use ff_core::engine_error::{Code, EngineError, Refusal};
 
-/// A request that cannot be sent.
+/// Returns the error of a request that cannot be written as JSON.
 pub(super) fn unwritable(error: serde_json::Error) -> EngineError {
     Refusal::new(Code::InvalidInput).because(format!("cannot be written as JSON: {error}")).into()
 }
 
-/// An answer that cannot be read. The server may have carried out the call all the same.
+/// Returns the error of an answer that cannot be read. The outcome is unknown: the server may have carried out the call.
 pub(super) fn unreadable(error: impl Error) -> EngineError {
     EngineError::Unknown(format!("the server's answer cannot be read: {error}"))
 }
 
-/// The text of an error's root cause.
+/// Returns the text of an error's root cause.
 pub(super) fn root_cause(error: &dyn Error) -> String {
     let mut cause = error;
     while let Some(below) = cause.source() {

@@ -12,7 +12,7 @@ impl Handle<EventsArgs, EventsPage> for HttpConnection {
 }
 
 impl HttpConnection {
-    /// The events, waiting up to `wait_ms` for one.
+    /// Returns a page of events, and waits up to `wait_ms` for the first one.
     pub(super) async fn events_within(&self, args: EventsArgs, wait_ms: u64) -> Answer<EventsPage> {
         args.check()?;
         let mut query = vec![("limit", args.limit.to_string()), ("wait_ms", wait_ms.to_string())];

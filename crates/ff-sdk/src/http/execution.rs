@@ -1,7 +1,4 @@
 //! The domain of executions, over HTTP.
-//!
-//! Arguments that no state of the store could make acceptable are refused here with the store's own error, before they
-//! are sent.
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
@@ -17,7 +14,7 @@ use super::HttpConnection;
 use super::coalesce::Together;
 use super::error::{unreadable, unwritable};
 
-/// Asks for payloads as exact bytes.
+/// The query parameter that requests payloads as exact bytes.
 pub(super) const EXACT: (&str, &str) = ("encoding", "base64");
 
 impl Handle<SubmitArgs, SubmittedExecution> for HttpConnection {
@@ -97,7 +94,7 @@ impl Handle<ReadUsage, UsageInfo> for HttpConnection {
 }
 
 impl HttpConnection {
-    /// Asks something of one execution.
+    /// Sends a POST request about one execution.
     pub(super) async fn ask<T: DeserializeOwned>(
         &self,
         id: ExecutionId,
@@ -107,7 +104,7 @@ impl HttpConnection {
         self.post(&["executions", &id.to_string(), verb], &body, 0).await
     }
 
-    /// How an execution ended, asked for the exact bytes of its result.
+    /// Returns the end of an execution with the exact bytes of its result, and waits for it up to `wait_ms`.
     pub(super) async fn result_within(&self, id: &ExecutionId, wait_ms: u64) -> Answer<ExecutionEnd> {
         let (name, value) = EXACT;
         let query = [(name, value.to_owned()), ("wait_ms", wait_ms.to_string())];

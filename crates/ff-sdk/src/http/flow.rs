@@ -78,13 +78,13 @@ impl Handle<FlowEventsArgs, FlowEventsPage> for HttpConnection {
 }
 
 impl HttpConnection {
-    /// How a flow stands, waiting for its end up to `wait_ms`.
+    /// Returns the state of a flow, and waits for its end up to `wait_ms`.
     pub(super) async fn flow_within(&self, id: &FlowId, wait_ms: u64) -> Answer<FlowInfo> {
         let query = [("graph", "0".to_owned()), ("wait_ms", wait_ms.to_string())];
         self.get(&["flows", &id.to_string()], &query, wait_ms).await
     }
 
-    /// The events of a flow, waiting up to `wait_ms` for one.
+    /// Returns a page of a flow's events, and waits up to `wait_ms` for the first one.
     pub(super) async fn flow_events_within(&self, args: FlowEventsArgs, wait_ms: u64) -> Answer<FlowEventsPage> {
         args.check()?;
         let query =
@@ -92,7 +92,7 @@ impl HttpConnection {
         self.get(&["flows", &args.flow_id.to_string(), "events"], &query, wait_ms).await
     }
 
-    /// Asks something of one flow.
+    /// Sends a POST request about one flow.
     async fn ask_flow<T: DeserializeOwned>(
         &self,
         id: &FlowId,

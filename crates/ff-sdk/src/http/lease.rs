@@ -1,4 +1,4 @@
-//! A holder's calls about its leases, over HTTP: calls made at the same time travel in one request.
+//! A holder's calls about its leases, over HTTP. Concurrent calls share one request.
 
 use ff_api::{LeaseCall, Problem, WorkerBatch, WorkerBatchReply, WorkerCall};
 use ff_core::backend::Answer;
@@ -10,9 +10,9 @@ use super::HttpConnection;
 use super::coalesce::Together;
 use super::error::{unreadable, unwritable};
 
-/// A call that may travel with others.
+/// A holder's call about an execution, which may share a request with others.
 pub(super) struct HolderCall {
-    /// The last part of its path.
+    /// The last segment of the path of the call.
     pub(super) verb: &'static str,
     pub(super) call: LeaseCall,
     pub(super) execution_id: ExecutionId,

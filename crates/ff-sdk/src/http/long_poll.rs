@@ -1,4 +1,4 @@
-//! Waiting, over HTTP: the server holds the request until there is something to tell.
+//! Long polls over HTTP: the server holds a request until there is an answer or the requested time has passed.
 
 use async_trait::async_trait;
 use ff_core::backend::{Answer, LongPoll};

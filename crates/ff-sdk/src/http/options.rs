@@ -1,4 +1,4 @@
-//! How a server is reached: by which key, and by whom it proves its name.
+//! Options of a connection to a server: the API key, and the certificates to trust.
 
 use std::path::PathBuf;
 
@@ -9,20 +9,20 @@ use rustls::{ClientConfig, RootCertStore};
 
 use super::tls::{self, trusted_by_file};
 
-/// Where a key is found when none is given.
+/// The environment variable with the API key, for options without one.
 const API_KEY: &str = "FF_API_KEY";
 
 /// Options of a connection to a server.
 #[derive(Clone, Debug, Default)]
 pub struct HttpOptions {
-    /// The key every request is made with.
+    /// The API key that is sent with every request.
     pub key: Option<SecretKey>,
-    /// Certificates to trust in place of the system's.
+    /// A PEM file of certificates to trust instead of the system's.
     pub ca: Option<PathBuf>,
 }
 
 impl HttpOptions {
-    /// The key given here, or the one in the variable `FF_API_KEY`.
+    /// Takes the API key from the variable `FF_API_KEY`, unless the options have one.
     pub fn or_from_environment(mut self) -> Result<Self, String> {
         let said = std::env::var(API_KEY).ok().filter(|text| !text.is_empty());
         if let (None, Some(text)) = (&self.key, said) {
@@ -31,7 +31,8 @@ impl HttpOptions {
         Ok(self)
     }
 
-    /// The headers of every request. The key in them is marked, so that nothing that shows headers shows it.
+    /// Returns the headers of every request. The API key is marked as sensitive, so that the debug output of headers does
+    /// not show it.
     pub(super) fn headers(&self) -> Result<HeaderMap, String> {
         let mut headers = HeaderMap::new();
         if let Some(key) = &self.key {
@@ -43,7 +44,8 @@ impl HttpOptions {
         Ok(headers)
     }
 
-    /// TLS where the address asks for it.
+    /// Returns the TLS configuration for an address. It trusts the certificates in the file `ca` or, for HTTPS without
+    /// that file, the system's.
     pub(super) fn tls_for(&self, address: &Url) -> Result<ClientConfig, String> {
         let (trusted, named) = match &self.ca {
             Some(file) => trusted_by_file(file)?,

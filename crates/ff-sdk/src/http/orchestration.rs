@@ -1,4 +1,4 @@
-//! Calls that take several operations of a store: the server makes them.
+//! Calls that consist of several operations of a store. The server performs the operations.
 
 use async_trait::async_trait;
 use ff_core::backend::{Answer, EngineBackend};
@@ -190,7 +190,7 @@ impl EngineBackend for HttpBackend {
 }
 
 impl HttpBackend {
-    /// Sends a change of a schedule, and reads the schedule as it is then.
+    /// Sends a change of a schedule, and returns the changed schedule.
     async fn post_schedule(&self, path: &[&str], body: &(impl Serialize + Sync)) -> Answer<ScheduleInfo> {
         let path = [&["schedules"], path].concat();
         let view: ff_api::ScheduleView = self.connection.post(&path, body, 0).await?;

@@ -43,7 +43,7 @@ impl Handle<DeliveriesArgs, DeliveriesPage> for HttpConnection {
 }
 
 impl HttpConnection {
-    /// The deliveries, waiting up to `wait_ms` for one.
+    /// Returns a page of signal deliveries, and waits up to `wait_ms` for the first one.
     pub(super) async fn deliveries_within(&self, args: DeliveriesArgs, wait_ms: u64) -> Answer<DeliveriesPage> {
         args.check()?;
         let mut query = vec![("limit", args.limit.to_string()), ("wait_ms", wait_ms.to_string())];

@@ -13,7 +13,7 @@ impl Handle<ReadStreamArgs, StreamPage> for HttpConnection {
 }
 
 impl HttpConnection {
-    /// The output of an execution, waiting for more up to `wait_ms`.
+    /// Returns a page of the output of an execution, and waits up to `wait_ms` for the first item.
     pub(super) async fn frames_within(&self, args: ReadStreamArgs, wait_ms: u64) -> Answer<StreamPage> {
         args.check()?;
         let mut query = vec![("limit", args.limit.to_string()), ("wait_ms", wait_ms.to_string())];

@@ -1,6 +1,4 @@
 //! The domain of suspensions, over HTTP.
-//!
-//! Arguments are checked in the order a store checks them: the id first, then the rest.
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{

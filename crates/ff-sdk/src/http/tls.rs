@@ -14,7 +14,7 @@ use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, InvalidMessa
 /// The prefix of every message about TLS.
 pub(super) const TLS: &str = "TLS: ";
 
-/// TLS as both ends speak it. A server is always asked to prove its name.
+/// Returns the TLS configuration of a client. The name of the server is always verified.
 pub(super) fn config(trusted: RootCertStore, named: Vec<CertificateDer<'static>>) -> Result<ClientConfig, String> {
     let algorithms = Arc::new(rustls::crypto::ring::default_provider());
     let versions = ClientConfig::builder_with_provider(algorithms.clone()).with_safe_default_protocol_versions();
@@ -24,11 +24,11 @@ pub(super) fn config(trusted: RootCertStore, named: Vec<CertificateDer<'static>>
     }
     let chains = WebPkiServerVerifier::builder_with_provider(Arc::new(trusted), algorithms).build();
     let verifier = NamedCertificates { chains: chains.map_err(|error| error.to_string())?, named };
-    // Safer than it sounds: only a certificate that is itself in the file needs no chain.
+    // This is safe despite the name `dangerous`: only a certificate that is itself in the file needs no chain.
     Ok(versions.dangerous().with_custom_certificate_verifier(Arc::new(verifier)).with_no_client_auth())
 }
 
-/// The certificates in a file: as authorities, and as they are.
+/// Reads the certificates in a file. Returns them as a store of authorities and as a list.
 pub(super) fn trusted_by_file(file: &Path) -> Result<(RootCertStore, Vec<CertificateDer<'static>>), String> {
     let shown = file.display();
     let unreadable =
@@ -49,8 +49,8 @@ pub(super) fn trusted_by_file(file: &Path) -> Result<(RootCertStore, Vec<Certifi
     }
 }
 
-/// Verifies chains as usual, and takes a server's own certificate where it is itself in the file. The certificate that
-/// `openssl req -x509` makes says that it is an authority, and such a one is refused as a server's by the usual rules.
+/// A verifier that checks chains as usual and also accepts a server's certificate that is itself in the file. A
+/// certificate made by `openssl req -x509` is marked as an authority, and the usual rules refuse it as a server's.
 #[derive(Debug)]
 struct NamedCertificates {
     chains: Arc<WebPkiServerVerifier>,
@@ -99,13 +99,13 @@ impl ServerCertVerifier for NamedCertificates {
     }
 }
 
-/// Whether a server was refused because its certificate is an authority's.
+/// Returns true when the server was refused because its certificate is marked as an authority.
 fn is_authority(error: &rustls::Error) -> bool {
     let rustls::Error::InvalidCertificate(CertificateError::Other(other)) = error else { return false };
     other.0.downcast_ref::<webpki::Error>() == Some(&webpki::Error::CaUsedAsEndEntity)
 }
 
-/// The TLS error and its remedy, if the cause is TLS.
+/// Returns the message of a TLS error with its remedy; `None` when TLS is not the cause.
 pub(super) fn explained(error: &(dyn Error + 'static)) -> Option<String> {
     let mut next = Some(error);
     while let Some(error) = next {

@@ -1,4 +1,4 @@
-//! The domains of workers and leases, over HTTP. Calls of a lease's holder come from the table of calls.
+//! The domains of workers and leases, over HTTP. The calls of lease holders are generated from the table of calls.
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{ClaimArgs, Claims, ListWorkersArgs, WorkersPage};

@@ -1,8 +1,8 @@
-//! Waiting before something is tried again.
+//! Delays between repeated calls.
 
 use std::time::Duration;
 
-/// Waits a little longer after each failure in a row.
+/// A delay that doubles with each consecutive failure, up to a maximum.
 #[derive(Default)]
 pub(super) struct Backoff {
     failures: u32,

@@ -1,4 +1,4 @@
-//! Taking work: as much as there is room for, waiting when there is none.
+//! Claiming executions: as many as the worker has room for. The claim waits while no work is ready.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,11 +10,11 @@ use tokio::time::Instant;
 use super::backoff::Backoff;
 use super::setup::Setup;
 
-/// How long one question may stay open.
+/// Maximum waiting time of one long poll.
 const WAIT_MS: u64 = 30_000;
 
-/// The next pieces of work, at most `room` of them. Returns when there are some, however long it takes, or when the server no
-/// longer takes the worker's key: asking again does not help then.
+/// Claims the next executions, at most `room`. Waits for them without a time limit. Returns an error only when the
+/// server no longer accepts the API key, because another claim would fail in the same way.
 pub(super) async fn next(setup: Arc<Setup>, room: usize) -> Result<Vec<ClaimedExecution>, EngineError> {
     let mut backoff = Backoff::default();
     loop {
@@ -31,7 +31,7 @@ pub(super) async fn next(setup: Arc<Setup>, room: usize) -> Result<Vec<ClaimedEx
         };
         match setup.long_poll.next(args).await {
             Ok(claimed) if !claimed.is_empty() => return Ok(claimed),
-            // An empty answer that took no time comes from something that is stopping.
+            // An empty answer that took no time comes from a server or engine that is stopping.
             Ok(_) if start.elapsed() < Duration::from_millis(1) => backoff.pause().await,
             Ok(_) => backoff.reset(),
             Err(error) if matches!(error.code(), Code::Unauthenticated | Code::Unauthorized) => return Err(error),

@@ -24,7 +24,7 @@ use super::usage::UsageReport;
 use super::{Fault, WaitError, children, step, suspension};
 use crate::{End, Error, Growth, Job};
 
-/// The work in a handler's hands. Cheap to clone.
+/// The execution that a handler runs, and the calls that the handler can make. Cheap to clone.
 #[derive(Clone)]
 pub struct Context {
     inner: Arc<Work>,
@@ -42,7 +42,7 @@ pub(super) struct Work {
     pub(super) steps: StepLog,
     pub(super) waits: WaitLog,
     pub(super) output: Arc<OutputBuffer>,
-    /// How many reports of usage without a name this run has made.
+    /// Number of usage reports without a name that this run has made.
     pub(super) unnamed_reports: AtomicU64,
 }
 
@@ -51,56 +51,58 @@ impl Context {
         Self { inner: Arc::new(work) }
     }
 
-    /// The claimed task: id, kind, tags, attempt, deadline.
+    /// Returns the claimed task: id, kind, tags, attempt, deadline.
     pub fn task(&self) -> &Task {
         &self.inner.task
     }
 
-    /// The bytes that were submitted.
+    /// Returns the payload: the submitted one, or the result of an upstream that replaces it.
     pub fn payload(&self) -> &Payload {
         &self.inner.payload
     }
 
-    /// The payload read as JSON. One that cannot be read never will be, so the fault is permanent.
+    /// Returns the payload, read as JSON. An empty payload is read as `null`. An unreadable payload is a permanent fault,
+    /// because a retry would get the same bytes.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, Fault> {
         let bytes = &self.inner.payload.bytes;
         let text: &[u8] = if bytes.is_empty() { b"null" } else { bytes };
         serde_json::from_slice(text).map_err(|error| Fault::permanent("invalid_payload", error.to_string()))
     }
 
-    /// Which flow this work is in, and which node of it it is; nothing when it is in none.
+    /// Returns the flow of this execution and its node in that flow; `None` outside of a flow.
     pub fn flow(&self) -> Option<&TaskFlow> {
         self.inner.task.flow.as_ref()
     }
 
-    /// The trace this work was submitted in, the same for every attempt; nothing when it was in none.
+    /// Returns the trace in which the execution was submitted, the same for every attempt; `None` without one.
     pub fn trace(&self) -> Option<&TraceContext> {
         self.inner.task.trace.as_deref()
     }
 
-    /// The names under which upstreams passed their results on, sorted. One that ended without a result passed none on.
+    /// Returns the names of the inputs that upstreams have passed, sorted. An upstream that ended without a result passes
+    /// no input.
     pub fn inputs(&self) -> impl Iterator<Item = &str> {
         self.inner.inputs.iter().map(|input| input.name.as_str())
     }
 
-    /// The input an upstream passed on under a name, read as JSON. It came with the claim, or is read from the store
-    /// when there was too much of it.
+    /// Returns the input of this name, read as JSON. It came with the claim or, if the inputs were too large, is read from
+    /// the store.
     pub async fn input<T: DeserializeOwned>(&self, name: &str) -> Result<T, Fault> {
         input_json(name, &self.input_payload(name).await?)
     }
 
-    /// The input an upstream passed on under a name, read as JSON; `None` when none did, as when a join fired before
-    /// that upstream had ended.
+    /// Returns the input of this name, read as JSON; `None` when no upstream has passed it, for example because a join fired
+    /// before that upstream had ended.
     pub async fn input_if_any<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, Fault> {
         if self.inputs().any(|input| input == name) { self.input(name).await.map(Some) } else { Ok(None) }
     }
 
-    /// The bytes an upstream passed on under a name.
+    /// Returns the bytes of the input of this name.
     pub async fn input_payload(&self, name: &str) -> Result<Payload, Fault> {
         input_of(&*self.inner.backend, &self.inner.inputs, name).await
     }
 
-    /// The state the worker was given with [`super::Worker::state`].
+    /// Returns the state of this type that the worker got with [`super::Worker::state`].
     pub fn state<T: Send + Sync + 'static>(&self) -> Result<Arc<T>, Fault> {
         let found = self.inner.states.get(&TypeId::of::<T>()).cloned();
         found.and_then(|state| state.downcast().ok()).ok_or_else(|| {
@@ -108,7 +110,7 @@ impl Context {
         })
     }
 
-    /// Says how far the work is. Percent and message may each be left as they were.
+    /// Reports the progress of the execution. `None` leaves the percentage or the message unchanged.
     pub async fn progress(&self, percent: Option<u8>, message: Option<&str>) -> Result<(), Error> {
         let args = ProgressArgs {
             execution_id: self.inner.task.execution_id,
@@ -120,7 +122,7 @@ impl Context {
         Ok(())
     }
 
-    /// A report of the usage since the last report.
+    /// Creates a report of the usage since the last report.
     ///
     /// ```
     /// # use ff_sdk::{Context, Error};
@@ -133,15 +135,15 @@ impl Context {
         UsageReport::new(self.clone())
     }
 
-    /// The output of this attempt under a name, for readers that follow it while it runs. All names are channels of one
-    /// stream, in one order. An attempt that goes on after a wait runs its handler from the start, which then repeats
+    /// Returns the output of this attempt on a channel, for readers that follow it while it runs. All channels are one
+    /// stream, with one order. After a wait, the attempt runs its handler again from the start, and the handler repeats
     /// its output before the wait.
     pub fn stream(&self, channel: &str) -> Output {
         Output::new(self.inner.output.clone(), channel)
     }
 
-    /// Runs a function once, however often the handler runs: its result is recorded before it is returned, and every later run
-    /// returns that result. A step is identified by its name, not by its place in the code.
+    /// Runs a function once, however often the handler runs. The result is recorded before it is returned, and every later
+    /// run returns that result. A step is identified by its name, not by its place in the code.
     ///
     /// ```
     /// # use ff_sdk::{Context, Fault};
@@ -163,14 +165,15 @@ impl Context {
         RunStep::new(self.clone(), name, function)
     }
 
-    /// Waits so long, as [`wait_for_signal`](Self::wait_for_signal) waits for a signal: no worker is occupied meanwhile.
+    /// Waits for this much time, as [`wait_for_signal`](Self::wait_for_signal) waits for a signal. The wait occupies no
+    /// worker.
     pub async fn sleep(&self, name: &str, span: Duration) -> Result<(), WaitError> {
         suspension::sleep(self, name, span).await
     }
 
-    /// Submits a job, once however often the handler runs, and returns its result as JSON. It waits two seconds with the lease
-    /// held, and then as [`sleep`](Self::sleep) does, looking again from time to time. A callee that did not succeed is a
-    /// permanent fault.
+    /// Submits a job once, however often the handler runs, and returns its result, read as JSON. The call waits up to two
+    /// seconds with the lease held. After that it waits as [`sleep`](Self::sleep) does, and checks from time to time whether
+    /// the callee has ended. A callee that did not succeed is a permanent fault.
     pub async fn call<T: DeserializeOwned>(&self, name: &str, job: Job) -> Result<T, Fault> {
         let value = step::call(self, name, job).await?;
         let unreadable = |error| Fault::permanent("invalid_step", format!("the result of the call {name:?}: {error}"));
@@ -179,9 +182,9 @@ impl Context {
 
     /// Waits for one signal of this name, at a waitpoint of the same name.
     ///
-    /// The wait ends this run of the handler. Once the signal is there, the handler is called again from its start, and this
-    /// call returns the signal: so all code before it runs again. A wait is identified by its name; the same name again
-    /// in one run is the next wait of that name.
+    /// The wait ends this run of the handler. When the signal has arrived, the handler is called again from its start, and
+    /// this call then returns the signal. So all code before it runs again. A wait is identified by its name; the same name
+    /// again in one run is the next wait of that name.
     pub fn wait_for_signal(&self, name: &str) -> WaitForSignal {
         WaitForSignal::new(self.clone(), name)
     }
@@ -197,31 +200,33 @@ impl Context {
         Suspend::new(self.clone(), name)
     }
 
-    /// Makes a waitpoint ahead of the wait on it, so that its token can be handed out first; `None` once that wait is over.
+    /// Creates a waitpoint before the wait on it begins, so that its token can be given out early; `None` once that wait is
+    /// over.
     pub fn create_waitpoint(&self, key: &str) -> CreateWaitpoint {
         CreateWaitpoint::new(self.clone(), key)
     }
 
-    /// Adds children to the flow this work is in and waits for them, as [`wait_for_signal`](Self::wait_for_signal) waits for a
-    /// signal. The wait is known by its name, without a dot; a child is the node `<this node>.<wait>.<child>`. They are added
-    /// once however often the handler runs: a retry, too, gets the results of the first ones.
+    /// Adds children to the flow of this execution and waits for them, as [`wait_for_signal`](Self::wait_for_signal) waits
+    /// for a signal. The wait is identified by its name, which must not contain a dot. A child is the node
+    /// `<this node>.<wait>.<child>`. The children are added once, however often the handler runs: a retry also gets the
+    /// results of the first ones.
     pub fn children(&self, wait: &str) -> AddChildren {
         AddChildren::new(self.clone(), wait)
     }
 
-    /// Adds members and edges to the flow this work is in, without waiting for them; once for each name, however often the
-    /// handler runs. Returns the new members.
+    /// Adds members and edges to the flow of this execution, without waiting for them: once for each name, however often
+    /// the handler runs. Returns the new members.
     pub async fn grow(&self, name: &str, growth: Growth) -> Result<Vec<ExecutionId>, Error> {
         children::grow(self, name, growth).await
     }
 
-    /// Whether the handler should stop: the work was cancelled, timed out or taken away, or the worker is going down and
-    /// cannot wait longer.
+    /// Returns true when the handler should stop: the execution was cancelled or timed out, its lease was lost or revoked,
+    /// or the worker is stopping and cannot wait longer.
     pub fn is_cancelled(&self) -> bool {
         self.inner.hold.cancelled.is_cancelled()
     }
 
-    /// Returns when the handler should stop.
+    /// Waits until the handler should stop.
     pub async fn cancelled(&self) {
         self.inner.hold.cancelled.cancelled().await;
     }
@@ -230,7 +235,7 @@ impl Context {
         &self.inner.backend
     }
 
-    /// The number of the next report of usage without a name.
+    /// Returns the number of the next usage report without a name, and counts it.
     pub(super) fn next_report(&self) -> u64 {
         self.inner.unnamed_reports.fetch_add(1, Ordering::Relaxed)
     }
@@ -260,7 +265,7 @@ impl Context {
     }
 }
 
-/// The bytes that were passed on under a name.
+/// Returns the bytes of an input by its name.
 async fn input_of(backend: &dyn EngineBackend, inputs: &[Input], name: &str) -> Result<Payload, Fault> {
     let Some(input) = inputs.iter().find(|input| input.name.as_str() == name) else {
         return Err(missing(inputs, name));
@@ -268,13 +273,13 @@ async fn input_of(backend: &dyn EngineBackend, inputs: &[Input], name: &str) -> 
     if let Some(payload) = &input.payload {
         return Ok(payload.clone());
     }
-    // The upstream may run again meanwhile, and have a result another time.
+    // The upstream may be running again, so a retry may find a result.
     let gone = |error: Error| Fault::retryable("input_unavailable", format!("the input {name}: {error}"));
     let ended = backend.result(&input.from).await.map_err(|error| gone(error.into()))?;
     End(ended).payload().map_err(gone)
 }
 
-/// The same read as JSON. A payload that cannot be read never will be, so the fault is permanent.
+/// Reads an input as JSON. An unreadable input is a permanent fault, because a retry would get the same bytes.
 fn input_json<T: DeserializeOwned>(name: &str, payload: &Payload) -> Result<T, Fault> {
     let text: &[u8] = if payload.bytes.is_empty() { b"null" } else { &payload.bytes };
     let unreadable = |error: serde_json::Error| Fault::permanent("invalid_input", format!("the input {name}: {error}"));

@@ -22,17 +22,17 @@ use crate::Error;
 pub enum Reply {
     /// The work is done.
     Done(Option<Payload>),
-    /// The same attempt is to go on after a while.
+    /// The execution is delayed for this time. Then the same attempt continues.
     Later(Duration),
 }
 
 impl Reply {
-    /// Done, with nothing to show for it.
+    /// Creates the reply of finished work without a result.
     pub fn done() -> Self {
         Self::Done(None)
     }
 
-    /// Done, with these bytes.
+    /// Creates the reply of finished work with this payload as its result.
     pub fn payload(payload: Payload) -> Self {
         Self::Done(Some(payload))
     }
@@ -57,8 +57,8 @@ impl<T: Serialize> IntoReply for T {
     }
 }
 
-/// A handler's error. Any error becomes one of category `error`, to be retried; only `budget_exceeded` is
-/// permanent, and a category of its own.
+/// A handler's error. Any [`std::error::Error`] converts to a retryable fault of the category `error`, except that the
+/// code `budget_exceeded` becomes a permanent fault of that category.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     pub category: String,
@@ -67,12 +67,12 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Went wrong, and may go right another time.
+    /// Creates a fault that a retry may fix.
     pub fn retryable(category: &str, message: impl Into<String>) -> Self {
         Self { category: category.to_owned(), message: message.into(), permanent: false }
     }
 
-    /// Went wrong, and will every time.
+    /// Creates a fault that no retry can fix, so the execution is not retried.
     pub fn permanent(category: &str, message: impl Into<String>) -> Self {
         Self { category: category.to_owned(), message: message.into(), permanent: true }
     }
@@ -94,7 +94,7 @@ pub trait Handler<Arguments>: Send + Sync + 'static {
     fn call(&self, context: Context) -> HandlerFuture;
 }
 
-/// A handler at work.
+/// The future of a running handler.
 pub type HandlerFuture = Pin<Box<dyn Future<Output = Result<Reply, Fault>> + Send>>;
 
 pub(super) type SharedHandler = Arc<dyn Fn(Context) -> HandlerFuture + Send + Sync>;
@@ -129,14 +129,14 @@ where
     }
 }
 
-/// A panic as a fault, with its message.
+/// Converts a panic to a fault with the same message.
 pub(super) fn panicked(panic: &(dyn Any + Send)) -> Fault {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let message = text.or_else(|| panic.downcast_ref::<String>().cloned());
     Fault::retryable("panic", message.unwrap_or_else(|| "it panicked, and said nothing".to_owned()))
 }
 
-/// A fault as the engine takes it: a category it accepts, a message within its limit.
+/// Converts a fault to a failure that the engine accepts: with a valid category, and a message within the size limit.
 pub(super) fn failure(fault: &Fault) -> Failure {
     let category = Kind::parse(&fault.category)
         .or_else(|_| Kind::parse("error"))

@@ -14,29 +14,29 @@ use tokio_util::sync::CancellationToken;
 use super::backoff::Backoff;
 use super::setup::Setup;
 
-/// The executions in hand.
+/// The executions that a worker holds, by their ids.
 #[derive(Clone, Default)]
 pub(super) struct HeldExecutions {
     by_id: Arc<Mutex<HashMap<ExecutionId, HeldExecution>>>,
 }
 
-/// One execution in hand.
+/// One execution that a worker holds.
 #[derive(Clone)]
 pub(super) struct HeldExecution {
     pub(super) fence: Fence,
     /// Fires when the handler should stop.
     pub(super) cancelled: CancellationToken,
-    /// Fires when the work is no longer ours.
+    /// Fires when the worker has lost the lease.
     pub(super) lost: CancellationToken,
-    /// Asks for a renewal before its time, to find out whether the work is still ours.
+    /// Requests an early renewal, which shows whether the lease is still held.
     pub(super) renew_now: Arc<Notify>,
-    /// Fires when the handler has given the work up to wait.
+    /// Fires when the handler has given up the lease in order to wait.
     pub(super) suspended: CancellationToken,
-    /// Fires when the handler that waits has been dropped.
+    /// Fires when the handler has been dropped after its lease was given up or lost.
     pub(super) dropped: CancellationToken,
     /// Locked while the lease is renewed or given up.
     pub(super) lease: Arc<AsyncMutex<()>>,
-    /// Locked during a wait: a handler has one at a time.
+    /// Locked during a wait: a handler has one wait at a time.
     pub(super) turn: Arc<AsyncMutex<()>>,
     /// Locked for reading while a step is recorded, for writing while the lease is given up.
     pub(super) recording: Arc<RwLock<()>>,
@@ -78,12 +78,12 @@ impl HeldExecutions {
         }
     }
 
-    /// Tells every handler to stop; the result it still returns counts.
+    /// Asks every handler to stop. A result that it still returns counts.
     pub(super) fn cancel_all(&self) {
         self.lock().values().for_each(|hold| hold.cancelled.cancel());
     }
 
-    /// Renews everything at once: news may have been missed.
+    /// Requests the renewal of all leases, because messages about lost leases may have been missed.
     pub(super) fn renew_all(&self) {
         self.lock().values().for_each(|hold| hold.renew_now.notify_one());
     }
@@ -93,11 +93,11 @@ impl HeldExecutions {
     }
 }
 
-/// How long one question may stay open.
+/// Maximum waiting time of one long poll.
 const WAIT_MS: u64 = 30_000;
 
-/// Passes news of lost leases to their handlers, for ever. Renewals find out the same, only later, so trouble here is
-/// only worth a warning.
+/// Passes messages about lost leases to the handlers, in an endless loop. Renewals also detect a lost lease, only later,
+/// so an error here is only logged.
 pub(super) async fn listen(setup: &Setup, held: &HeldExecutions) {
     let mut after = None;
     let mut backoff = Backoff::default();

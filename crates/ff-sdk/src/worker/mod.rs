@@ -1,5 +1,5 @@
-//! The worker: says that it is there, claims work of the kinds it has handlers for, keeps its leases alive, and reports
-//! how each piece ended.
+//! The worker: registers, claims executions of the kinds it has handlers for, renews their leases, and reports their
+//! ends.
 
 mod backoff;
 mod children;

@@ -1,4 +1,4 @@
-//! A worker being set up.
+//! The builder of a worker.
 
 use std::any::TypeId;
 use std::collections::{BTreeSet, HashMap};
@@ -21,18 +21,18 @@ use super::{Handler, running};
 use crate::Error;
 use crate::flowfabric::check_named;
 
-/// A worker: handlers by kind, and how they are run.
+/// A worker: its handlers by kind, and its settings.
 ///
-/// Kinds it has no handler for are left to other workers. It renews its leases at a third of their TTL, passes
-/// cancellation to the handler, turns a panic into a failure, is listed among the workers that are there, and on
-/// SIGTERM or Ctrl-C finishes the executions it holds before it returns.
+/// The worker leaves kinds without a handler to other workers. It renews its leases every third of their TTL, passes
+/// cancellation to the handler, reports a panic as a failure, and is listed among the registered workers. On SIGTERM or
+/// Ctrl-C it finishes the executions it holds before it returns.
 pub struct Worker {
     pub(super) backend: Arc<dyn EngineBackend>,
     pub(super) long_poll: Arc<dyn LongPoll>,
     pub(super) name: String,
-    /// The namespace of the key that a server is shown.
+    /// The namespace of the API key, if the key belongs to one.
     own: Option<Namespace>,
-    /// The one that was named.
+    /// The namespace that was named explicitly.
     namespace: Option<String>,
     pub(super) lanes: Vec<String>,
     capabilities: Vec<String>,
@@ -68,69 +68,71 @@ impl Worker {
         }
     }
 
-    /// Runs `handler` for work of `kind`.
+    /// Runs `handler` for executions of `kind`.
     pub fn on<A>(mut self, kind: &str, handler: impl Handler<A>) -> Self {
         let handler: SharedHandler = Arc::new(move |context| handler.call(context));
         self.handlers.insert(kind.to_owned(), handler);
         self
     }
 
-    /// Gives every handler something to share, found again by its type.
+    /// Shares a value with all handlers, which find it by its type. A second value of the same type replaces the first.
     pub fn state<T: Send + Sync + 'static>(mut self, state: T) -> Self {
         self.states.insert(TypeId::of::<T>(), Arc::new(state));
         self
     }
 
-    /// Takes work from this lane; from several, in the order given, when called again. `default` when never called.
+    /// Claims work from this lane. When called again, the worker claims from all named lanes, in the order of the calls. The
+    /// default is the lane `default`.
     pub fn lane(mut self, lane: &str) -> Self {
         self.lanes.push(lane.to_owned());
         self
     }
 
-    /// Takes work that requires this of its worker, beside work that requires nothing: a word (`gpu`), or a key and a value
-    /// (`region=eu`). May be called again; work that requires several is taken by a worker that has all of them.
+    /// Gives the worker a capability: a name (`gpu`), or a key and a value (`region=eu`). It then also claims executions
+    /// that require this capability. When called again, the worker has all of them; an execution that requires several is
+    /// claimed only by a worker that has all of them.
     pub fn capability(mut self, capability: &str) -> Self {
         self.capabilities.push(capability.to_owned());
         self
     }
 
-    /// Takes work of this tenant; of that of the key, or of `default`, when never called.
+    /// Claims executions of this namespace. The default is the namespace of the API key or else `default`.
     pub fn namespace(mut self, namespace: &str) -> Self {
         self.namespace = Some(namespace.to_owned());
         self
     }
 
-    /// How many pieces of work it runs at once.
+    /// Sets the maximum number of executions that run at the same time. The default is 1.
     pub fn concurrency(mut self, concurrency: usize) -> Self {
         self.concurrency = concurrency;
         self
     }
 
-    /// How long work stays ours without a sign of life.
+    /// Sets the TTL of the leases: after this time without a renewal, another worker can claim the execution.
     pub fn lease_ttl(mut self, ttl: Duration) -> Self {
         self.lease_ttl = ttl;
         self
     }
 
-    /// How long its executions may take to finish once it is asked to stop.
+    /// Sets the time in which running executions may finish once the worker is asked to stop. The default is 30 s.
     pub fn drain(mut self, drain: Duration) -> Self {
         self.drain = drain;
         self
     }
 
-    /// How long a handler may go on after its work was taken away before it is dropped.
+    /// Sets how long a handler may continue after it was asked to stop, before it is dropped. The default is 30 s.
     pub fn cancel_grace(mut self, grace: Duration) -> Self {
         self.cancel_grace = grace;
         self
     }
 
-    /// Works until the process is asked to stop, then finishes the executions it holds.
+    /// Runs the worker until the process receives SIGTERM or Ctrl-C. Then it finishes the executions it holds.
     pub async fn run(self) -> Result<(), Error> {
         self.run_until(asked_to_stop()).await
     }
 
-    /// Works until `stop` is ready, then finishes what it holds. It ends by itself, with an error, when the server no longer takes
-    /// its key.
+    /// Runs the worker until `stop` is ready. Then it finishes the executions it holds. It also ends, with an error, when
+    /// the server no longer accepts its API key.
     pub async fn run_until(self, stop: impl Future<Output = ()> + Send) -> Result<(), Error> {
         let setup = self.set_up()?;
         Ok(running::run(setup, Box::pin(stop)).await?)

@@ -1,5 +1,5 @@
-//! The output of a running handler: frames go into a bounded buffer, and a task of their own appends them, as many with
-//! one call as have come together meanwhile.
+//! The output of a running handler. Frames go into a bounded buffer. A separate task appends them to the stream, with
+//! one call for all frames that were buffered during the previous call, up to the limits of a call.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,12 +19,13 @@ use super::held_executions::HeldExecution;
 use super::{Fault, Reply};
 use crate::Error;
 
-/// Bytes of frames that may wait to be appended; a handler that puts out more waits.
+/// Maximum bytes of frames in the buffer. A handler that writes more waits.
 const BUFFER_BYTES: usize = 1024 * 1024;
 
-/// One of the outputs of an attempt, by the name of its channel. All of them are one stream.
+/// The output of an attempt on one channel. All channels of an attempt are one stream.
 ///
-/// A call returns as soon as its frame is in the buffer. When frames could not be appended, the next call says why.
+/// A call returns as soon as its frame is in the buffer. If frames could not be appended, the next call returns the
+/// error.
 #[derive(Clone)]
 pub struct Output {
     buffer: Arc<OutputBuffer>,
@@ -37,77 +38,78 @@ impl Output {
         Self { buffer, channel }
     }
 
-    /// The retention mode of the stream, of all its channels. Set it before the first frame.
+    /// Sets the retention mode of the stream, which is that of all its channels. Set it before the first frame.
     pub fn mode(self, mode: StreamMode) -> Self {
         self.buffer.state().mode = Some(mode);
         self
     }
 
-    /// Keeps only the last so many frames.
+    /// Keeps only the last `most` frames.
     pub fn keep_frames(self, most: u64) -> Self {
         self.buffer.state().max_frames = Some(most);
         self
     }
 
-    /// Keeps only the last frames of so many bytes together.
+    /// Keeps only the last frames with `most` bytes in total.
     pub fn keep_bytes(self, most: u64) -> Self {
         self.buffer.state().max_bytes = Some(most);
         self
     }
 
-    /// Puts out text.
+    /// Writes text.
     pub async fn text(&self, text: impl Into<String>) -> Result<(), Error> {
         self.frame(FrameType::text(), text.into()).await
     }
 
-    /// Puts out a value as JSON.
+    /// Writes a value as JSON.
     pub async fn json(&self, value: &impl Serialize) -> Result<(), Error> {
         self.frame(FrameType::json(), serde_json::to_vec(value).map_err(Error::Encode)?).await
     }
 
-    /// Puts out bytes.
+    /// Writes bytes.
     pub async fn bytes(&self, bytes: impl Into<Bytes>) -> Result<(), Error> {
         self.frame(FrameType::bytes(), bytes).await
     }
 
-    /// Merges a patch (RFC 7396) into the stream's summary. The first frame of such a stream is a patch.
+    /// Merges a patch (RFC 7396) into the summary of the stream. This sets the mode `Summary`, unless a mode is set. A stream
+    /// of that mode contains only patches.
     pub async fn merge(&self, patch: &impl Serialize) -> Result<(), Error> {
         self.buffer.state().mode.get_or_insert(StreamMode::Summary);
         self.frame(FrameType::patch(), serde_json::to_vec(patch).map_err(Error::Encode)?).await
     }
 
-    /// Puts out a frame of any type.
+    /// Writes a frame of any type.
     pub async fn frame(&self, frame_type: FrameType, bytes: impl Into<Bytes>) -> Result<(), Error> {
         let frame = Frame { channel: self.channel.clone()?, frame_type, bytes: bytes.into() };
         frame.check("frame")?;
         Ok(self.buffer.push(frame).await?)
     }
 
-    /// Returns when everything put out so far is in the store.
+    /// Waits until all frames written so far are in the store.
     pub async fn flush(&self) -> Result<(), Error> {
         Ok(self.buffer.flush().await?)
     }
 }
 
-/// Frames on their way to the store.
+/// The frames that are not in the store yet.
 pub(super) struct OutputBuffer {
     backend: Arc<dyn EngineBackend>,
     execution_id: ExecutionId,
     hold: HeldExecution,
     state: Mutex<BufferState>,
-    /// Something was appended, or nothing will be any more.
+    /// Notified after each append, and when the sending task has ended.
     moved: Notify,
 }
 
 #[derive(Default)]
 struct BufferState {
     waiting: VecDeque<Frame>,
-    /// Of the frames that wait and of those being appended.
+    /// Total size of the waiting frames and of those being appended.
     bytes: usize,
     mode: Option<StreamMode>,
     max_frames: Option<u64>,
     max_bytes: Option<u64>,
-    /// The number of the next frame; not known at first when the attempt goes on.
+    /// The number of the next frame. Unknown at first in a resumed attempt.
     next: Option<u64>,
     /// Whether a task is appending.
     is_sending: bool,
@@ -142,19 +144,20 @@ impl OutputBuffer {
         .await
     }
 
-    /// Returns when nothing waits any more.
+    /// Waits until all buffered frames have been appended.
     pub(super) async fn flush(&self) -> Result<(), EngineError> {
         self.until(|state| !state.is_sending).await
     }
 
-    /// The end of a handler, once everything it put out is in the store. Success counts only with all of the output.
+    /// Returns the end of a handler after all its output is in the store. A success whose output was not accepted becomes a
+    /// retryable fault.
     pub(super) async fn finish(&self, end: Result<Reply, Fault>) -> Result<Reply, Fault> {
         let lost = |error: EngineError| Fault::retryable("output", format!("the output was not accepted: {error}"));
         let flushed = self.flush().await;
         end.and_then(|reply| flushed.map(|()| reply).map_err(lost))
     }
 
-    /// Waits until something is so, unless frames could not be appended.
+    /// Waits until the buffer meets a condition. Returns an error if frames could not be appended.
     async fn until(&self, mut is_so: impl FnMut(&mut BufferState) -> bool) -> Result<(), EngineError> {
         loop {
             let moved = self.moved.notified();
@@ -174,7 +177,7 @@ impl OutputBuffer {
     /// Appends buffered frames until none are left.
     async fn send(self: Arc<Self>) {
         loop {
-            // Frames put out in the same turn go with the same call.
+            // Frames written during the same turn of the scheduler go with the same call.
             tokio::task::yield_now().await;
             let Some(args) = self.take() else { break };
             let bytes = args.bytes();
@@ -196,7 +199,7 @@ impl OutputBuffer {
         self.moved.notify_waiters();
     }
 
-    /// The frames of the next call; `None` when none are buffered, and then the sender is no longer active.
+    /// Takes the frames of the next call; `None` when no frames are buffered. Then the sending task counts as ended.
     fn take(&self) -> Option<AppendFramesArgs> {
         let mut state = self.state();
         let mut bytes = 0;
@@ -213,8 +216,8 @@ impl OutputBuffer {
         (!args.frames.is_empty()).then_some(args)
     }
 
-    /// Appends frames, again while the store does not answer and the work may still be ours: with its number, a call can be
-    /// repeated.
+    /// Appends frames. Repeats the call while the store does not answer and the lease may still be held. That is safe,
+    /// because the call has the number of its first frame.
     async fn append(&self, mut args: AppendFramesArgs) -> Result<FramesAppended, EngineError> {
         let mut backoff = Backoff::default();
         loop {
@@ -240,7 +243,8 @@ impl OutputBuffer {
         }
     }
 
-    /// The number of the next frame of an attempt that goes on: a frame far beyond it is refused, and the refusal says it.
+    /// Returns the number of the next frame of a resumed attempt. It appends a frame with a far higher number; the store
+    /// refuses that, and names the expected number in the refusal.
     async fn next_number(&self, args: &AppendFramesArgs) -> Result<u64, EngineError> {
         let beyond = AppendFramesArgs { from: Some(limits::FRAME_NUMBER), ..args.clone() };
         match self.backend.append_frames(beyond).await {

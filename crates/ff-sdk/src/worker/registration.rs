@@ -1,4 +1,4 @@
-//! Registration: a worker registers, sends heartbeats and unregisters; and the list of workers that are registered.
+//! The registration of a worker, with its heartbeats, and the list of registered workers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tokio_util::task::AbortOnDropHandle;
 use super::setup::Setup;
 use crate::{Client, Error};
 
-/// How long a worker that stops tries to unregister.
+/// Maximum time that a stopping worker spends on unregistering.
 const UNREGISTERING: Duration = Duration::from_secs(2);
 
 /// The registration of a worker. Claims and leases do not depend on it, so an error here is only logged.
@@ -51,7 +51,7 @@ impl Registration {
     }
 }
 
-/// Registers, and then sends a heartbeat every third of the TTL, for ever.
+/// Registers, and then sends a heartbeat every third of the TTL, in an endless loop.
 async fn beat(setup: &Setup) {
     let mut beats = interval(Duration::from_millis(limits::WORKER_TTL_MS / 3));
     beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -66,7 +66,7 @@ async fn beat(setup: &Setup) {
     }
 }
 
-/// Whether the worker is known from now on.
+/// Registers the worker, and returns true: it is registered now.
 async fn register(setup: &Setup) -> Result<bool, EngineError> {
     let args = RegisterWorkerArgs {
         namespace: setup.namespace.clone(),
@@ -78,7 +78,7 @@ async fn register(setup: &Setup) -> Result<bool, EngineError> {
     setup.backend.register_worker(args).await.map(|_| true)
 }
 
-/// Whether the worker is still known. One that was silent for too long is not, and begins anew.
+/// Sends a heartbeat, and returns true when the worker is registered. A worker whose TTL has passed registers again.
 async fn heartbeat(setup: &Setup) -> Result<bool, EngineError> {
     let args = HeartbeatArgs {
         namespace: setup.namespace.clone(),
@@ -92,13 +92,13 @@ async fn heartbeat(setup: &Setup) -> Result<bool, EngineError> {
 }
 
 impl Client {
-    /// The worker instances that are registered, by their ids, a page at a time.
+    /// Returns a page of the registered worker instances, in the order of their ids.
     pub async fn workers(&self, args: ListWorkersArgs) -> Result<WorkersPage, Error> {
         Ok(self.backend().list_workers(args).await?)
     }
 }
 
-/// Returns when the process receives SIGTERM or Ctrl-C.
+/// Waits until the process receives SIGTERM or Ctrl-C.
 pub(super) async fn asked_to_stop() {
     let interrupted = async {
         if let Err(error) = tokio::signal::ctrl_c().await {

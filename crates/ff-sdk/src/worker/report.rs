@@ -1,4 +1,4 @@
-//! Reporting how work ended. Every report may be repeated, so one whose answer got lost is sent again.
+//! Reporting the end of an attempt. A report can safely be repeated, so a report without an answer is sent again.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::handler::failure;
 use super::setup::Setup;
 use super::{Fault, Reply};
 
-/// Tells the engine how the work ended, trying again while the engine does not answer and the lease may still be ours.
+/// Reports the end of an attempt. Repeats the report while the engine does not answer and the lease may still be held.
 pub(super) async fn report(setup: &Setup, task: &Task, end: Result<Reply, Fault>) {
     let give_up = Instant::now() + Duration::from_millis(task.lease_ttl_ms);
     let mut backoff = Backoff::default();
@@ -22,7 +22,7 @@ pub(super) async fn report(setup: &Setup, task: &Task, end: Result<Reply, Fault>
         match say(&*setup.backend, task, &end).await {
             Ok(()) => return,
             Err(EngineError::Refused(refusal)) if refusal.code == Code::PayloadTooLarge => {
-                // Saying it again cannot help; the submitter deserves to learn why there is no result.
+                // The same report would be refused again. A failure shows the submitter why there is no result.
                 end = Err(Fault::permanent("invalid_result", refusal.to_string()));
             }
             Err(EngineError::Refused(refusal)) => {

@@ -1,4 +1,4 @@
-//! The worker at work: claims, runs, renews, reports, drains.
+//! The main loop of a worker: it claims executions, runs their handlers, renews leases, reports ends and drains.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -27,11 +27,11 @@ use super::step::{DropCompensations, StepLog, settle};
 use super::suspension::WaitLog;
 use super::{Fault, Reply, claiming, report};
 
-/// How often other tasks get their turn before a question is asked.
+/// Number of times the loop yields to other tasks before it counts the free slots again.
 const MOMENT: usize = 4;
 
-/// Works until `stop` is ready, or its key is refused, then lets its executions finish. Boxed, so that it is compiled
-/// here, and not again in every program that has a worker.
+/// Runs a worker until `stop` is ready or its API key is refused, and then lets its executions finish. Boxed, so that it
+/// is compiled here, and not again in every program that has a worker.
 #[inline(never)]
 pub(super) fn run(setup: Setup, stop: BoxFuture<'_, ()>) -> BoxFuture<'_, Result<(), EngineError>> {
     Box::pin(work(setup, stop))
@@ -47,7 +47,7 @@ async fn work(setup: Setup, mut stop: BoxFuture<'_, ()>) -> Result<(), EngineErr
     let registration = Registration::begin(&setup);
     let slots = Slots::new(setup.concurrency);
     let mut at_work = JoinSet::new();
-    // Kept while handlers come and go: a claim dropped on the way would have to be given back.
+    // The claim is kept across iterations: if it were dropped, executions it had claimed would have to be given back.
     let mut claiming = None;
     tracing::info!(worker = %setup.holder.worker_instance_id, lanes = ?setup.lanes, "working");
     let ended = loop {
@@ -78,8 +78,8 @@ async fn work(setup: Setup, mut stop: BoxFuture<'_, ()>) -> Result<(), EngineErr
     ended
 }
 
-/// Lets handlers that end at the same moment end, so that one question asks for all the room they leave: for as long as there is
-/// more room each time. A process with nothing else to do is not kept by this.
+/// Lets other handlers that end at the same time finish, so that one claim asks for all the slots they free. Repeats as
+/// long as the number of free slots grows. This does not delay a process that has nothing else to do.
 async fn let_handlers_end(slots: &Slots, in_hand: usize) {
     let mut room = 0;
     while slots.room(in_hand) > room {
@@ -90,8 +90,8 @@ async fn let_handlers_end(slots: &Slots, in_hand: usize) {
     }
 }
 
-/// Lets running handlers finish. Those that do not in time are cancelled, and their executions are left to the next
-/// worker.
+/// Lets running handlers finish. Handlers that exceed the drain time are asked to stop. Handlers that also exceed the
+/// grace time are dropped, and their executions are left to other workers.
 async fn drain(setup: &Setup, held: &HeldExecutions, mut at_work: JoinSet<()>) {
     tracing::info!(held = at_work.len(), "stopping: finishing what is in hand");
     let all_done = async { while at_work.join_next().await.is_some() {} };
@@ -145,8 +145,8 @@ async fn handle(setup: Arc<Setup>, held: HeldExecutions, slot: Slot, claimed: Cl
     held.remove(&task.execution_id, &task.fence);
 }
 
-/// Runs a handler to its end. The handler of an execution that has failed and is being undone is dropped where something new
-/// would begin; the failure is reported then.
+/// Runs a handler to its end. If the execution has failed and is being undone, the handler is dropped before it begins
+/// a new step or wait, and its end is the failure.
 async fn run_handler(handler: &SharedHandler, context: &Context) -> Result<Reply, Fault> {
     let running = AssertUnwindSafe(async { handler(context.clone()).await }).catch_unwind();
     tokio::select! {
@@ -155,7 +155,8 @@ async fn run_handler(handler: &SharedHandler, context: &Context) -> Result<Reply
     }
 }
 
-/// Keeps the lease alive while the handler runs. `None` when the work was lost on the way, or waits now.
+/// Renews the lease while the handler runs, and returns the handler's end; `None` when the lease was lost, or was given
+/// up for a wait.
 async fn keep_lease(
     setup: &Setup,
     task: &Task,
@@ -174,7 +175,7 @@ async fn keep_lease(
                 leave_waiting(setup, task, hold, handling).await;
                 return None;
             }
-            // A lost lease has no end to report, whether or not the handler stopped for it.
+            // After the lease is lost there is no end to report, even if the handler stops by itself.
             () = hold.lost.cancelled() => break,
             finished = &mut *handling => return Some(finished.unwrap_or_else(|error| Err(broken_off(error)))),
             () = hold.renew_now.notified() => {}
@@ -210,7 +211,7 @@ async fn keep_lease(
     None
 }
 
-/// Drops a handler whose execution waits: it is called again from its start when the wait is over.
+/// Drops a handler whose execution waits. When the wait is over, the handler is called again from its start.
 async fn leave_waiting(
     setup: &Setup,
     task: &Task,
@@ -233,7 +234,7 @@ async fn renew(setup: &Setup, task: &Task) -> Result<(), EngineError> {
     }
 }
 
-/// A task that panicked outside of its handler, or was stopped.
+/// Converts the error of a task that was aborted, or that panicked outside of its handler, to a fault.
 fn broken_off(error: JoinError) -> Fault {
     match error.try_into_panic() {
         Ok(panic) => panicked(&*panic),
@@ -241,8 +242,7 @@ fn broken_off(error: JoinError) -> Fault {
     }
 }
 
-/// The span of one run, at level error: warnings must name the execution even where
-/// only warnings are logged.
+/// Creates the span of one run, at level error: warnings must name the execution even if only warnings are logged.
 fn span_of(holder: &Holder, task: &Task) -> Span {
     let span = tracing::error_span!(
         "work",

@@ -1,4 +1,4 @@
-//! A worker that has been set up.
+//! The checked settings of a worker.
 
 use std::any::{Any, TypeId};
 use std::collections::{BTreeSet, HashMap};
@@ -12,10 +12,10 @@ use ff_core::types::{Capability, Kind, LaneId, Namespace};
 
 use super::handler::SharedHandler;
 
-/// Things shared by all handlers of a worker, one of each type.
+/// The values that all handlers of a worker share, one of each type.
 pub(super) type States = HashMap<TypeId, Arc<dyn Any + Send + Sync>>;
 
-/// A worker whose every name and number has been checked.
+/// The settings of a worker, after all names and numbers were checked.
 pub(super) struct Setup {
     pub(super) backend: Arc<dyn EngineBackend>,
     pub(super) long_poll: Arc<dyn LongPoll>,

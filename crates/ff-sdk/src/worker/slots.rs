@@ -1,4 +1,4 @@
-//! Room for handlers. A handler that has ended leaves its slot at once, while its end is still being reported.
+//! Slots for handlers. A handler that has ended frees its slot at once, while its end is still being reported.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::task::Poll;
 
 use tokio::sync::Notify;
 
-/// How many ends may be on their way for each slot but one.
+/// Number of executions whose ends may be waiting to be reported, for each slot after the first.
 const REPORTED: usize = 3;
 
 /// The slots of a worker.
@@ -17,12 +17,12 @@ pub(super) struct Slots(Arc<State>);
 struct State {
     all: usize,
     in_use: AtomicUsize,
-    /// How many of the taken slots have a handler that has not run yet.
+    /// Number of slots in use whose handler has not been polled yet.
     unstarted: AtomicUsize,
     freed: Notify,
 }
 
-/// A slot that is taken until it is dropped.
+/// A slot in use. Dropping it frees the slot.
 pub(super) struct Slot {
     slots: Slots,
     started: bool,
@@ -39,21 +39,22 @@ impl Slots {
         Slot { slots: self.clone(), started: false }
     }
 
-    /// Whether a handler has not run yet. A short one ends the first time it runs, and then one claim asks for the room of all.
+    /// Returns true while a handler has not been polled yet. Short handlers end at the first poll, so a claim after that asks
+    /// for the slots of all of them.
     pub(super) fn has_unstarted(&self) -> bool {
         self.0.unstarted.load(Ordering::SeqCst) > 0
     }
 
-    /// How many more executions may be taken when so many are in hand, those being reported included. Their number is
-    /// bounded too: a store that does not answer must not be given ever more to say. A worker of one slot does one thing
-    /// after the other.
+    /// Returns how many more executions may be claimed. `in_hand` counts the running executions and those whose end is being
+    /// reported. Their number is bounded too, so that reports do not pile up while the store does not answer. A worker with
+    /// one slot reports an end before it claims again.
     pub(super) fn room(&self, in_hand: usize) -> usize {
         let State { all, in_use, .. } = &*self.0;
         let in_hand_at_most = all + REPORTED * (all - 1);
         all.saturating_sub(in_use.load(Ordering::SeqCst)).min(in_hand_at_most.saturating_sub(in_hand))
     }
 
-    /// Returns when a slot was freed, or when the last handler has started.
+    /// Waits until a slot is freed, or until every handler has been polled.
     pub(super) async fn freed(&self) {
         self.0.freed.notified().await;
     }

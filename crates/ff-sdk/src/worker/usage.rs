@@ -22,7 +22,7 @@ impl UsageReport {
         Self { context, amounts: Ok(Amounts::new()), report_id: None, announce: None }
     }
 
-    /// Adds an amount of something: tokens, usd_micros, calls, seconds, any name.
+    /// Adds an amount to a dimension, which may have any name: `tokens`, `usd_micros`, `calls`, `seconds`.
     pub fn add(mut self, dimension: &str, amount: u64) -> Self {
         self.amounts = self.amounts.and_then(|mut amounts| {
             let dimension = Dimension::parse(dimension).map_err(|error| Refusal::invalid("dimension", error))?;
@@ -33,16 +33,16 @@ impl UsageReport {
         self
     }
 
-    /// Names the report, in at most 128 bytes. The same report under the same name counts once within a day, however often the handler
-    /// runs: a handler that runs again does not count it twice. Without a name the reports of an attempt are
-    /// numbered: a handler that goes on after a wait does not count its earlier reports again, and a retry does.
+    /// Names the report, in at most 128 bytes. The same report under the same name counts once within a day, even if the
+    /// handler runs again. Without a name the reports of an attempt are numbered: a handler that continues after a wait does
+    /// not count its earlier reports again, but a retry does.
     pub fn id(mut self, report_id: &str) -> Self {
         self.report_id = Some(report_id.to_owned());
         self
     }
 
-    /// Passes the waitpoint on, for instance as its [`approval_url`](Waitpoint::approval_url), when a budget has the execution wait for
-    /// an approval.
+    /// Calls `tell` with the waitpoint when a budget makes the execution wait for an approval, for example to send the
+    /// [`approval_url`](Waitpoint::approval_url).
     pub fn announce<F, Fut>(mut self, tell: F) -> Self
     where
         F: FnOnce(Waitpoint) -> Fut + Send + 'static,
@@ -52,12 +52,13 @@ impl UsageReport {
         self
     }
 
-    /// Adds it to the execution and to every budget that applies, and says how they stand. Refused as `budget_exceeded` when a budget
-    /// made the execution fail: nothing that the handler does from then on counts.
+    /// Adds the usage to the execution and to every budget that applies, and returns their state. Refused as
+    /// `budget_exceeded` when a budget made the execution fail: nothing that the handler does afterwards counts.
     ///
-    /// Where a budget with `on_hard_limit: suspend` is exceeded, the execution waits here, as at
-    /// [`wait_for_approval`](Context::wait_for_approval), until an operator says whether it may go on. An approval has the handler go on from
-    /// its start, with its steps, to this report, which is then answered as it was. A rejection refuses it as `budget_exceeded`.
+    /// If a budget with `on_hard_limit: suspend` is exceeded, the execution waits here, as at
+    /// [`wait_for_approval`](Context::wait_for_approval), until an operator decides whether it may continue. After an
+    /// approval the handler is called again from its start, with its recorded steps, and this report then returns its
+    /// original answer. A rejection refuses the report as `budget_exceeded`.
     pub async fn report(self) -> Result<UsageReported, Error> {
         let task = self.context.task();
         let numbered = || format!("{}-{}", task.fence.attempt_id, self.context.next_report());

@@ -33,7 +33,7 @@ impl Agent {
         said.expect("the agent said nothing for twenty seconds").unwrap()
     }
 
-    /// Kills it, as a power cut would, when it has said a line that begins like this.
+    /// Kills the agent, as a power cut would, after it has printed a line with this beginning.
     async fn kill_after(mut self, beginning: &str) {
         while let Some(line) = self.line().await {
             if line.starts_with(beginning) {
@@ -52,7 +52,7 @@ fn program() -> PathBuf {
     path
 }
 
-/// How often each tool was called, from the log the tools write.
+/// Returns how often each tool was called, from the log that the tools write.
 fn calls(folder: &Path) -> BTreeMap<String, usize> {
     let noted = fs::read_to_string(folder.join("tools.log")).unwrap_or_default();
     let mut calls = BTreeMap::new();
@@ -60,7 +60,7 @@ fn calls(folder: &Path) -> BTreeMap<String, usize> {
     calls
 }
 
-/// How many calls of tools are recorded, in the order of [`TOOLS`].
+/// Returns the number of recorded tool calls. They are made in the order of [`TOOLS`].
 async fn recorded(folder: &Path) -> usize {
     if !folder.join("agent.db").exists() {
         return 0;
@@ -75,7 +75,7 @@ async fn recorded(folder: &Path) -> usize {
     steps.iter().filter(|step| step.step.kind == StepKind::Step && step.step.name.as_str() == "tool").count()
 }
 
-/// The tokens that the budget has counted, and how often the agent was stopped by it.
+/// Returns the tokens that the budget has counted, and how often the budget paused the agent.
 async fn spent(folder: &Path) -> (u64, usize) {
     let ff = ff_sdk::connect(&format!("sqlite:{}", folder.join("agent.db").display())).await.unwrap();
     let client = ff.client();
@@ -94,7 +94,7 @@ const TOOLS: [&str; 3] = ["weather Lisbon", "flights Lisbon", "book TP 571"];
 #[tokio::test]
 async fn a_killed_agent_calls_no_tool_again() {
     let folder = tempfile::tempdir().unwrap();
-    // In a model call, after a tool, when its budget was raised, while a person is asked, after the money was spent.
+    // In a model call, after a tool call, after the budget was raised, after an approval, after money was spent.
     for beginning in ["token: weather", "tool: weather", "budget: ", "tool: flights", "approval: ", "tool: book"] {
         let before = (calls(folder.path()), recorded(folder.path()).await);
         Agent::start(folder.path()).kill_after(beginning).await;
@@ -102,7 +102,7 @@ async fn a_killed_agent_calls_no_tool_again() {
             assert_eq!(calls(folder.path())[*tool], before.0[*tool], "{tool} was recorded, and called again");
         }
     }
-    // The second one finds that everything is done.
+    // The second start finds that all work is done.
     for _ in 0..2 {
         let mut agent = Agent::start(folder.path());
         let mut last = String::new();

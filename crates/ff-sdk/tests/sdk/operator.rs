@@ -1,4 +1,4 @@
-//! An operator's calls from Rust: find, label, reorder, act on many, run lanes, see workers, follow events.
+//! An operator's calls from Rust: searches, tags, priorities, bulk actions, lanes, workers and events.
 
 use std::future::Future;
 use std::time::Duration;
@@ -13,12 +13,12 @@ use ff_sdk::core::worker::Worker;
 use ff_sdk::{BulkReport, Client, Context, Fault, FlowFabric, Job, Reply, Search};
 use tokio::sync::oneshot;
 
-/// A store in memory with its engine.
+/// Connects to a store in memory, with an engine.
 async fn fabric() -> FlowFabric {
     ff_sdk::connect("memory:").await.unwrap()
 }
 
-/// Fails rather than hangs.
+/// Awaits a future with a time limit, so that a test fails instead of hanging.
 async fn soon<T>(what: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(10), what).await.expect("it did not happen within ten seconds")
 }
@@ -156,7 +156,7 @@ async fn a_reader_of_events_goes_on_where_it_was() {
     let second = submit(&client, Job::new("send", &2)).await;
     let record = soon(events.next()).await.unwrap();
     assert_eq!(record.what, EventKind::Submitted);
-    // Within one moment the partitions have no order.
+    // Events of different partitions with the same timestamp have no order.
     let other = if record.execution_id == first { second } else { first };
 
     let cursor: EventCursor = events.cursor().to_string().parse().unwrap();

@@ -35,12 +35,12 @@ async fn submit(ff: &FlowFabric) -> ExecutionId {
     ff.client().submit(Job::new("talk", &()).policy(policy)).await.unwrap().execution_id
 }
 
-/// Fails rather than hangs.
+/// Awaits a future with a time limit, so that a test fails instead of hanging.
 async fn soon<T>(what: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(20), what).await.expect("it did not happen within twenty seconds")
 }
 
-/// The output of an execution until its end, in short.
+/// Reads the output of an execution until its end, in short form.
 async fn read_output(ff: &FlowFabric, id: &ExecutionId) -> Vec<String> {
     let mut reader = ff.client().output(id, None);
     let mut items = Vec::new();
@@ -95,7 +95,7 @@ async fn a_reader_hears_a_frame_while_the_handler_runs() {
     assert_eq!((soon(again.next()).await.unwrap(), again.outcome()), (None, Some(Outcome::Success)));
 }
 
-/// Frames of one turn go with one call: many more than there are calls.
+/// Frames written in one turn of the scheduler go with one call, so there are far fewer calls than frames.
 #[tokio::test]
 async fn frames_that_come_together_are_appended_together() {
     let ff = fabric().await;
@@ -156,7 +156,7 @@ async fn what_is_wrong_is_said_at_once_or_at_the_next_call() {
             let named = ctx.stream("a b").text("a").await.unwrap_err().code();
             out.text("fine").await?;
             out.flush().await?;
-            // The stream is durable since its first frame.
+            // The stream is durable since its first frame, so another mode is refused.
             out.clone().mode(StreamMode::BestEffort).text("refused").await?;
             let flushed = out.flush().await.unwrap_err().code();
             let next = out.text("never").await.unwrap_err().code();
@@ -192,7 +192,7 @@ async fn a_summary_fills_up() {
     assert_eq!(read_output(&ff, &id).await, [r#"{"pages":2}"#, "Success"]);
 }
 
-/// Output before a wait is stored before the wait begins, and the next run goes on with the same stream.
+/// Output before a wait is stored before the wait begins, and the next run continues the same stream.
 #[tokio::test]
 async fn an_attempt_that_waited_goes_on_with_its_stream() {
     let ff = fabric().await;

@@ -1,4 +1,4 @@
-//! A worker's duties to its handlers.
+//! The guarantees of a worker for its handlers.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use ff_sdk::{Context, Fault, FlowFabric, Job, Reply, Worker};
 use tokio::sync::{Notify, Semaphore, oneshot};
 use tokio::task::JoinHandle;
 
-/// A store in memory with its engine.
+/// Connects to a store in memory, with an engine.
 async fn fabric() -> FlowFabric {
     ff_sdk::connect("memory:").await.unwrap()
 }
 
-/// Runs a worker until told to stop.
+/// Runs a worker until the returned sender sends or is dropped.
 fn start(worker: Worker) -> (oneshot::Sender<()>, JoinHandle<Result<(), ff_sdk::Error>>) {
     let (stop, stopped) = oneshot::channel();
     let running = tokio::spawn(worker.run_until(async move {
@@ -26,12 +26,12 @@ fn start(worker: Worker) -> (oneshot::Sender<()>, JoinHandle<Result<(), ff_sdk::
     (stop, running)
 }
 
-/// Fails rather than hangs.
+/// Awaits a future with a time limit, so that a test fails instead of hanging.
 async fn soon<T>(what: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(10), what).await.expect("it did not happen within ten seconds")
 }
 
-/// Lets real time pass: nothing ends this execution while we wait for its end.
+/// Lets this much real time pass, and checks that the execution does not end during that time.
 async fn let_pass(ff: &FlowFabric, id: &ExecutionId, ms: u64) {
     assert_eq!(ff.long_poll().ended(id, ms).await.unwrap(), None, "it ended too early");
 }

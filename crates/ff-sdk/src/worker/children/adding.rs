@@ -1,4 +1,4 @@
-//! Adding members to the flow a handler's work is in.
+//! Adding members to the flow of a handler's execution.
 
 use std::collections::HashSet;
 use std::future::IntoFuture;
@@ -16,10 +16,12 @@ use super::{Children, ended};
 use crate::worker::WaitError;
 use crate::{Context, Error, Growth, Node};
 
-/// Children to be added and waited for, begun by `.await`. This run of the handler ends there; the handler is called again
-/// from its start when the children have ended as the join asks, or can no longer, and then the same wait returns.
+/// The addition of children and the wait for them, which both start at `.await`. This run of the handler ends there. When
+/// the join of the children is satisfied, or has become impossible, the handler is called again from its start, and the
+/// same wait returns.
 ///
-/// Without more the wait is for all of them to succeed. It is known by its name, which a handler uses once in a run.
+/// By default the wait requires that all children succeed. It is identified by its name, which a handler may use only
+/// once in a run.
 #[must_use = "children are added when this is awaited"]
 pub struct AddChildren {
     context: Context,
@@ -33,19 +35,19 @@ impl AddChildren {
         Self { context, wait: wait.to_owned(), children: Vec::new(), join: Join::AllOf }
     }
 
-    /// A child, under a name of its own among these.
+    /// Adds a child, under a name that is unique among the children of the wait.
     pub fn add(mut self, name: &str, node: Node) -> Self {
         self.children.push((name.to_owned(), node));
         self
     }
 
-    /// Children with their names.
+    /// Adds children with their names.
     pub fn add_all<N: Into<String>>(mut self, children: impl IntoIterator<Item = (N, Node)>) -> Self {
         self.children.extend(children.into_iter().map(|(name, node)| (name.into(), node)));
         self
     }
 
-    /// How many of them must succeed. For other joins than of all there may be two hundred children.
+    /// Sets how many of the children must succeed. With a join other than `all_of`, there can be at most 20 children.
     pub fn join(mut self, join: impl Into<Join>) -> Self {
         self.join = join.into();
         self
@@ -79,8 +81,9 @@ impl AddChildren {
     }
 
     async fn add_and_wait(context: &Context, step: StepRef, nodes: &[NodeSpec], join: Join) -> Result<(), WaitError> {
-        // All of them are one wait even when they are too many for one call: children added while others run join their
-        // wait, and those added later are waited for alone. Only `AllOf` gives the same result then.
+        // Children that are too many for one call are still one wait. Children that are added while others run join that
+        // wait; children that are added after the others have ended are waited for alone. Only `AllOf` gives the same result
+        // in both cases.
         let part = if join == Join::AllOf { limits::FLOW_CALL_NODES.min(limits::FLOW_CALL_EDGES) } else { nodes.len() };
         for (number, nodes) in nodes.chunks(part).enumerate() {
             add(context, step.name.as_str(), number, nodes, join).await?;
@@ -118,7 +121,7 @@ async fn add(context: &Context, wait: &str, part: usize, nodes: &[NodeSpec], joi
     make(context, args).await
 }
 
-/// Adds members and edges in the name of a handler's work, once, however often the handler runs. Tells the new members.
+/// Adds members and edges for a handler: once, however often the handler runs. Returns the new members.
 pub(in crate::worker) async fn grow(context: &Context, name: &str, growth: Growth) -> Result<Vec<ExecutionId>, Error> {
     let flow = place(context)?.flow_id;
     let mut args = growth.build(flow)?;
@@ -131,8 +134,8 @@ pub(in crate::worker) async fn grow(context: &Context, name: &str, growth: Growt
     Ok(members)
 }
 
-/// Makes a change. Its key is forgotten after a day, and a handler may run again later than that: if all of the change
-/// is there already, an earlier run made it.
+/// Sends a change of the flow. Its idempotency key is forgotten after a day, and the handler may run again after that.
+/// So if a refused change already exists as a whole, an earlier run made it.
 async fn make(context: &Context, args: GrowFlowArgs) -> Result<(), Error> {
     const THERE: [Code; 3] = [Code::ExecutionAlreadyInFlow, Code::DependencyAlreadyExists, Code::NotRunnable];
     let args = GrowFlowArgs { holder: Some((context.task().execution_id, context.task().fence)), ..args };
@@ -171,15 +174,15 @@ async fn is_there(context: &Context, args: &GrowFlowArgs) -> Result<bool, Error>
     Ok(true)
 }
 
-/// The place of a handler's work in its flow; without one it can add nothing.
+/// Returns the place of the handler's execution in its flow. An execution outside of a flow can add nothing.
 pub(super) fn place(context: &Context) -> Result<&TaskFlow, Error> {
     let none =
         || Code::ExecutionNotInFlow.refusal().at("execution_id").because("is in no flow: submit it as a node of one");
     Ok(context.flow().ok_or_else(none)?)
 }
 
-/// A child's name within its flow: below its parent and the wait it belongs to, so that two handlers, or two waits of one,
-/// never mean the same by it. A wait's name has no dot, and the name can be taken apart again.
+/// Returns the name of a child within the flow. It begins with the parent and the wait, so that two handlers, or two
+/// waits of one handler, never use the same name. The name of a wait has no dot, so the parts can be separated again.
 pub(super) fn child(parent: &NodeName, wait: &str, child: &str) -> Result<NodeName, Error> {
     let text = format!("{parent}.{wait}.{child}");
     let parsed = NodeName::parse(&text);
@@ -187,7 +190,7 @@ pub(super) fn child(parent: &NodeName, wait: &str, child: &str) -> Result<NodeNa
         .map_err(|error| Refusal::invalid(format!("nodes.{child}"), format!("would be called {text:?}: {error}")))?)
 }
 
-/// Refuses the name of a wait that could not be told from another.
+/// Refuses an invalid name of a wait. A name with a dot could be confused with that of another wait.
 pub(super) fn check_wait(name: &str) -> Result<(), Error> {
     if name.contains('.') {
         return Err(Refusal::invalid("children", format!("the name {name:?} of a wait has no dot")).into());
@@ -196,7 +199,7 @@ pub(super) fn check_wait(name: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses two children of one name.
+/// Refuses two children with the same name.
 pub(super) fn check_twice<'n>(names: impl Iterator<Item = &'n str>) -> Result<(), Error> {
     let mut seen = HashSet::new();
     for name in names {
@@ -207,7 +210,7 @@ pub(super) fn check_twice<'n>(names: impl Iterator<Item = &'n str>) -> Result<()
     Ok(())
 }
 
-/// The idempotency key of an addition: the same in every run of the handler.
+/// Returns the idempotency key of an addition, which is the same in every run of the handler.
 pub(super) fn key(what: &str, execution: &ExecutionId, name: &str, part: usize) -> Result<IdempotencyKey, Error> {
     let text = format!("{what}/{}/{name}/{part}", execution.uuid());
     Ok(IdempotencyKey::parse(&text).map_err(|error| Refusal::invalid("idempotency_key", error))?)

@@ -1,4 +1,4 @@
-//! How children ended.
+//! The wait for children, and their ends.
 
 use std::time::Duration;
 
@@ -18,52 +18,54 @@ use crate::worker::backoff::Backoff;
 use crate::worker::step::record;
 use crate::{Context, End, Error};
 
-/// How many ends are read at once.
+/// Maximum number of ends read at the same time.
 const READ_AT_ONCE: usize = 16;
 
 /// The children of one wait, in the order they were added.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Children(Vec<Child>);
 
-/// One child.
+/// One child of a wait.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Child {
-    /// Its name among the children of the wait.
+    /// The name of the child among the children of the wait.
     pub name: String,
     pub execution_id: ExecutionId,
-    /// How it ended; nothing when it still runs, because the wait did not need its end.
+    /// The end of the child; `None` when it still runs, because the wait did not need its end.
     pub end: Option<End>,
 }
 
 impl Children {
-    /// Each of them, in the order they were added.
+    /// Returns all children, in the order they were added.
     pub fn iter(&self) -> impl Iterator<Item = &Child> {
         self.0.iter()
     }
 
-    /// One of them by its name.
+    /// Returns the child of this name.
     pub fn get(&self, name: &str) -> Option<&Child> {
         self.0.iter().find(|child| child.name == name)
     }
 
-    /// Those that succeeded, the first to end first: the same ones lead in every run of the handler.
+    /// Returns the children that succeeded, in the order of their ends. A later run of the handler may get more of them, but
+    /// begins with the same ones.
     pub fn succeeded(&self) -> Vec<&Child> {
         let mut succeeded: Vec<_> = self.0.iter().filter(|child| child.succeeded()).collect();
         succeeded.sort_by_key(|child| child.end.as_ref().map(|end| end.0.at));
         succeeded
     }
 
-    /// Whether every one of them succeeded.
+    /// Returns true when every child succeeded.
     pub fn all_succeeded(&self) -> bool {
         self.0.iter().all(Child::succeeded)
     }
 
-    /// The result of each read as JSON, in the order they were added; an error that names the first that has none.
+    /// Returns the results of all children, read as JSON, in the order they were added. An error names the first child
+    /// without a result.
     pub fn results<T: DeserializeOwned>(&self) -> Result<Vec<T>, Error> {
         self.0.iter().map(Child::json).collect()
     }
 
-    /// The result of one read as JSON; an error that names it when it has none.
+    /// Returns the result of one child, read as JSON. An error names the child if it has no result.
     pub fn json<T: DeserializeOwned>(&self, name: &str) -> Result<T, Error> {
         let missing =
             || Error::Child { name: name.to_owned(), error: Box::new(Code::ExecutionNotFound.refusal().into()) };
@@ -72,12 +74,12 @@ impl Children {
 }
 
 impl Child {
-    /// Whether it has ended with success.
+    /// Returns true when the child has ended with success.
     pub fn succeeded(&self) -> bool {
         self.end.as_ref().is_some_and(|end| end.0.outcome == Outcome::Success)
     }
 
-    /// Its result read as JSON; an error that names it when it has none.
+    /// Returns the result of the child, read as JSON. An error names the child if it has no result.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, Error> {
         let read = match &self.end {
             Some(end) => end.json(),
@@ -87,7 +89,7 @@ impl Child {
     }
 }
 
-/// How each of them ended, as far as they have.
+/// Reads the ends of the children that have ended.
 pub(super) async fn read(context: &Context, added: Vec<(String, ExecutionId)>) -> Result<Children, Error> {
     let one = |(name, execution_id): (String, ExecutionId)| async move {
         match context.backend().result(&execution_id).await {
@@ -99,15 +101,15 @@ pub(super) async fn read(context: &Context, added: Vec<(String, ExecutionId)>) -
     Ok(Children(stream::iter(added).map(one).buffered(READ_AT_ONCE).try_collect().await?))
 }
 
-/// Returns when the children an execution added have ended as its join asks, or can no longer; that is recorded then. Otherwise
-/// the lease is given up and the run of the handler ends here.
+/// Waits for the children of an execution. If their join is satisfied, or has become impossible, this is recorded and
+/// the call returns. Otherwise the lease is given up, and this run of the handler ends here.
 pub(super) async fn wait(context: &Context, step: StepRef) -> Result<(), WaitError> {
     // One wait at a time, as with suspensions.
     let _turn = context.hold().turn.lock().await;
     context.waits().record_last(context).await?;
     let own = context.clone();
-    // A separate task, so that it finishes even if the handler is dropped: the handler must not go on without its
-    // lease.
+    // A separate task, so that it finishes even if the handler drops this call: the handler must not continue without
+    // its lease.
     let suspending = tokio::spawn(async move { let_go(&own).await });
     match suspending.await.unwrap_or(Err(WaitError::Suspended))?.state {
         GroupState::Satisfied | GroupState::Impossible => {
@@ -121,17 +123,17 @@ pub(super) async fn wait(context: &Context, step: StepRef) -> Result<(), WaitErr
     }
 }
 
-/// Gives up the lease to wait; repeated while there is no answer and the lease may still be ours.
+/// Gives up the lease in order to wait. Repeats the call while the store does not answer and the lease may still be held.
 async fn let_go(context: &Context) -> Result<WaitedForChildren, WaitError> {
     context.output().flush().await?;
-    // Steps that are being recorded come first.
+    // The steps that are being recorded need the lease, so wait for them first.
     let _recorded = context.hold().recording.write().await;
     let task = context.task();
     let args = WaitForChildrenArgs { execution_id: task.execution_id, fence: task.fence };
     let give_up = Instant::now() + Duration::from_millis(task.lease_ttl_ms);
     let mut backoff = Backoff::default();
     loop {
-        // A renewal that crossed this would be told that the work is no longer ours.
+        // A renewal at the same time would be refused as if the lease were lost.
         let quiet = context.hold().lease.clone().lock_owned().await;
         match context.backend().wait_for_children(args.clone()).await {
             Ok(waited) => {

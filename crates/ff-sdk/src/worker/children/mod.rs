@@ -1,8 +1,8 @@
-//! Children: members a running handler adds to its own flow and waits for.
+//! Children: members that a running handler adds to its own flow and waits for.
 //!
-//! The wait ends the handler's run, as every wait does: the lease is given up and the handler dropped, and it is called again
-//! from its start when the children have ended. It then adds them again, which adds nothing, records that the wait is over, and is
-//! told how they ended.
+//! As every wait, this one ends the run of the handler: the lease is given up and the handler is dropped. When the
+//! children have ended, the handler is called again from its start. It adds the children again, which changes nothing,
+//! records that the wait is over, and gets the ends of the children.
 
 mod adding;
 mod ended;

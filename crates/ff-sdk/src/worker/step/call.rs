@@ -1,4 +1,4 @@
-//! Calling: another execution is submitted, and its result awaited without occupying a worker.
+//! Calls: submitting another execution, and waiting for its result without occupying a worker.
 
 use std::time::Duration;
 
@@ -19,9 +19,9 @@ use crate::worker::WaitError;
 use crate::worker::suspension::look_again;
 use crate::{Context, End, Error, Fault, Job};
 
-/// How long the first look waits for the end, with the lease held.
+/// Maximum time that the first check waits for the end of the callee, with the lease held.
 const FIRST_LOOK_MS: u64 = 2_000;
-/// The longest time between two looks.
+/// Maximum time between two checks.
 const LOOKS_APART: Duration = Duration::from_secs(30);
 
 /// The id of the callee, recorded before the submission, so that a later run finds the same execution.
@@ -35,7 +35,7 @@ struct Callee {
 #[serde(rename_all = "snake_case")]
 enum CallResult {
     Value(Value),
-    /// Too large to be recorded; the result is read from the execution itself.
+    /// The result is too large to be recorded, and is read from the callee itself.
     ResultOf(ExecutionId),
 }
 
@@ -65,7 +65,7 @@ pub(in crate::worker) async fn call(context: &Context, name: &str, job: Job) -> 
     }
 }
 
-/// The execution to be called, and whether this run chose it.
+/// Returns the submission of the callee, and whether this run chose its id. A chosen id is recorded.
 async fn callee(context: &Context, step: &StepRef, job: Job) -> Result<(SubmitArgs, bool), Fault> {
     let is_named = job.named().is_some();
     let mut args = job.build().map_err(WaitError::from)?;
@@ -87,7 +87,7 @@ async fn callee(context: &Context, step: &StepRef, job: Job) -> Result<(SubmitAr
     if let Some(recorded) = recorded {
         args.uuid = decode::<Callee>(step, &recorded.result()?)?.execution_id.uuid();
     }
-    // Remembered longer than a callee that is soon forgotten, so it is not submitted a second time.
+    // The key is remembered longer than a callee with a short retention, so the callee is not submitted a second time.
     let key = format!("call/{}/{}", task.execution_id.uuid(), args.uuid);
     args.idempotency_key = Some(IdempotencyKey::parse(&key).map_err(|error| invalid(step, error))?);
     if is_new {
@@ -105,7 +105,7 @@ fn place(context: &Context, args: &SubmitArgs) -> ExecutionId {
     ExecutionId::place(args.uuid, &args.namespace, args.idempotency_key.as_ref(), &context.backend().partitions())
 }
 
-/// Submits the callee. It may be there already, and may have been forgotten since.
+/// Submits the callee. The callee may already exist, or may already have been deleted after its end.
 async fn submit(context: &Context, step: &StepRef, callee: &SubmitArgs) -> Result<(), Fault> {
     let submitted = repeat(context, "submit", || context.backend().submit(callee.clone())).await;
     let submitted = submitted.map_err(WaitError::from)?.execution_id;
@@ -113,7 +113,7 @@ async fn submit(context: &Context, step: &StepRef, callee: &SubmitArgs) -> Resul
     if submitted == chosen { Ok(()) } else { Err(invalid(step, format!("was to call {chosen}, called {submitted}"))) }
 }
 
-/// How the callee ended; nothing while it has not.
+/// Returns the end of the callee; `None` while it has not ended. Waits for it if this run submitted the callee.
 async fn end(
     context: &Context,
     wait: &StepRef,
@@ -124,7 +124,7 @@ async fn end(
     let wait_ms = if is_new { FIRST_LOOK_MS } else { 0 };
     let look = || repeat(context, "ended", || context.long_poll().ended(&id, wait_ms));
     match look().await {
-        // A run before this one may have ended before it had submitted.
+        // An earlier run may have ended after choosing the callee and before submitting it.
         Err(error) if error.code() == Code::ExecutionNotFound => {
             submit(context, wait, callee).await?;
             look().await.map_err(|error| WaitError::from(error).into())
@@ -133,7 +133,7 @@ async fn end(
     }
 }
 
-/// The record of a callee's end.
+/// Converts the end of a callee to the outcome to record.
 fn outcome(step: &StepRef, ended: &ExecutionEnd) -> Result<StepOutcome, Fault> {
     let id = ended.execution_id;
     let value = match End(ended.clone()).json::<Value>() {
@@ -153,7 +153,7 @@ fn outcome(step: &StepRef, ended: &ExecutionEnd) -> Result<StepOutcome, Fault> {
     Ok(StepOutcome::Succeeded { result: Payload::json(text) })
 }
 
-/// The recorded result of the callee.
+/// Returns the recorded result of the callee.
 async fn read(context: &Context, wait: &StepRef, recorded: RecordedStep) -> Result<Value, Fault> {
     match decode(wait, &recorded.result()?)? {
         CallResult::Value(value) => Ok(value),

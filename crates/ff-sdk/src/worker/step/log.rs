@@ -1,4 +1,4 @@
-//! The steps of an execution, as one run of its handler knows them.
+//! The steps of an execution that one run of its handler knows.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,23 +17,23 @@ use crate::{Context, Fault};
 /// The recorded steps, and the steps this run has reached.
 pub(in crate::worker) struct StepLog {
     entries: Mutex<Entries>,
-    /// The number of the last step that came with the claim, when there are more.
+    /// The number of the last step that came with the claim, if there are more steps.
     rest: Option<u32>,
-    /// Fires when a run that only undoes comes to something new.
+    /// Fires when the handler of a failed execution, which is only being undone, reaches a new step or wait.
     stopped: CancellationToken,
 }
 
 #[derive(Default)]
 struct Entries {
     recorded: HashMap<StepRef, RecordedStep>,
-    /// How many of them count towards the limit.
+    /// Number of recorded steps that count towards the limit.
     count: usize,
-    /// The steps of this run, recorded or not.
+    /// The steps that this run has reached, recorded or not.
     requested: HashSet<StepRef>,
     compensations: Vec<Compensation>,
 }
 
-/// A step that is done, for this run and every later one.
+/// The record of a step, which is final for this run and every later one.
 #[derive(Clone)]
 pub(in crate::worker) struct RecordedStep {
     pub(in crate::worker) seq: u32,
@@ -41,7 +41,7 @@ pub(in crate::worker) struct RecordedStep {
 }
 
 impl RecordedStep {
-    /// The bytes of its result, or its failure. A step that failed is not tried again.
+    /// Returns the bytes of the result, or the failure as a permanent fault: a recorded failure is not retried.
     pub(in crate::worker) fn result(self) -> Result<Bytes, Fault> {
         match self.outcome {
             StepOutcome::Succeeded { result } => Ok(result.bytes),
@@ -50,14 +50,14 @@ impl RecordedStep {
     }
 }
 
-/// Undoes a step, given its result.
+/// A function that undoes a step, given the result of the step.
 pub(super) type Undo = Box<dyn Fn(&[u8]) -> BoxFuture<'static, Result<(), Fault>> + Send + Sync>;
 
-/// How a recorded step is undone.
+/// The compensation of a recorded step.
 pub(super) struct Compensation {
     /// The number of the step.
     pub(super) seq: u32,
-    /// The step that records its undoing.
+    /// The step that records the undoing.
     pub(super) step: StepRef,
     pub(super) result: Bytes,
     pub(super) undo: Undo,
@@ -68,15 +68,15 @@ fn most_steps(context: &Context) -> u32 {
 }
 
 impl StepLog {
-    /// The steps that came with a claim.
+    /// Creates the log from the steps that came with a claim.
     pub(in crate::worker) fn new(page: StepsPage) -> Self {
         let log = Self { entries: Mutex::default(), rest: page.next, stopped: CancellationToken::new() };
         log.add(page.steps);
         log
     }
 
-    /// Reads the steps that did not come with the claim. The worker does, before the handler runs: a handler may leave a call
-    /// unpolled that others would wait for.
+    /// Reads the steps that did not come with the claim. The worker does this before the handler runs. A call of the handler
+    /// must not do it, because the handler may stop polling that call while its other calls wait for the steps.
     pub(in crate::worker) async fn load(&self, context: &Context) -> Result<(), EngineError> {
         let mut rest = self.rest;
         while let Some(after) = rest {
@@ -95,7 +95,7 @@ impl StepLog {
         }
     }
 
-    /// Notes that a step is recorded.
+    /// Adds a recorded step.
     pub(super) fn insert(&self, step: StepRef, recorded: RecordedStep) {
         let (mut entries, counts) = (self.entries(), step.kind != StepKind::Undo);
         if entries.recorded.insert(step, recorded).is_none() && counts {
@@ -103,19 +103,19 @@ impl StepLog {
         }
     }
 
-    /// A recorded step.
+    /// Returns a step, if it is recorded.
     pub(in crate::worker) fn find(&self, step: &StepRef) -> Option<RecordedStep> {
         self.entries().recorded.get(step).cloned()
     }
 
-    /// The recorded waits.
+    /// Returns the recorded waits.
     pub(in crate::worker) fn waits(&self) -> Vec<(StepRef, RecordedStep)> {
         let entries = self.entries();
         let waits = entries.recorded.iter().filter(|(step, _)| step.kind == StepKind::Wait);
         waits.map(|(step, recorded)| (step.clone(), recorded.clone())).collect()
     }
 
-    /// Notes a step of this run. A second one with the same name and key is refused.
+    /// Registers a step that this run has reached. A second step with the same name and key is refused.
     pub(super) fn ask(&self, step: &StepRef) -> Result<(), Fault> {
         if self.entries().requested.insert(step.clone()) {
             return Ok(());
@@ -125,12 +125,12 @@ impl StepLog {
         Err(Fault::permanent("duplicate_step", why))
     }
 
-    /// How many more steps may be recorded.
+    /// Returns how many more steps may be recorded.
     pub(in crate::worker) fn remaining(&self, context: &Context) -> usize {
         (most_steps(context) as usize).saturating_sub(self.entries().count)
     }
 
-    /// Refuses one more step than may be recorded, before it is done.
+    /// Refuses a step beyond the limit, before it runs.
     pub(super) fn check_count(&self, context: &Context, step: &StepRef) -> Result<(), Fault> {
         if self.remaining(context) > 0 {
             return Ok(());
@@ -139,12 +139,13 @@ impl StepLog {
         Err(invalid(step, Code::LimitExceeded.refusal().because(format!("the execution has {most} steps already"))))
     }
 
-    /// The step that notes that the execution has failed, when it is recorded.
+    /// Returns the step that marks the execution as failed, if it is recorded.
     pub(super) fn failed(&self) -> Option<RecordedStep> {
         self.find(&failed_marker())
     }
 
-    /// Returns unless the execution has failed: then nothing new is begun, and the handler is dropped where it stands.
+    /// Returns at once, unless the execution has failed. In that case no step or wait may begin: the call never returns, and
+    /// the worker drops the handler.
     pub(in crate::worker) async fn begin_new(&self) {
         if self.failed().is_some() {
             self.stopped.cancel();
@@ -152,17 +153,17 @@ impl StepLog {
         }
     }
 
-    /// Returns when the handler of an execution that has failed has come to something new.
+    /// Waits until the handler of a failed execution has reached a new step or wait.
     pub(in crate::worker) async fn stopped(&self) {
         self.stopped.cancelled().await;
     }
 
-    /// Keeps how a step is undone.
+    /// Registers the compensation of a step.
     pub(super) fn register(&self, compensation: Compensation) {
         self.entries().compensations.push(compensation);
     }
 
-    /// Takes how the steps of this run are undone, the last recorded first.
+    /// Takes the compensations of this run, that of the last recorded step first.
     pub(super) fn take_compensations(&self) -> Vec<Compensation> {
         let mut compensations = std::mem::take(&mut self.entries().compensations);
         compensations.sort_by_key(|compensation| std::cmp::Reverse(compensation.seq));

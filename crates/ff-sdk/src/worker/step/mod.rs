@@ -19,10 +19,10 @@ use ff_core::types::{StepKey, StepName};
 
 use super::Fault;
 
-/// The name of the step that notes that an execution has failed and is being undone. No other step may have it.
+/// The name of the step that marks an execution as failed and being undone. No other step may have this name.
 const FAILED: &str = "(failed)";
 
-/// The step of a name and a key, as a handler writes them.
+/// Parses the name and the key of a step, as a handler writes them.
 pub(super) fn reference(kind: StepKind, name: &str, key: &str) -> Result<StepRef, Refusal> {
     if name == FAILED {
         return Err(Refusal::invalid(
@@ -35,18 +35,18 @@ pub(super) fn reference(kind: StepKind, name: &str, key: &str) -> Result<StepRef
     Ok(StepRef { kind, name, key })
 }
 
-/// The step that notes that an execution has failed.
+/// Returns the step that marks an execution as failed.
 fn failed_marker() -> StepRef {
     let name = StepName::parse(FAILED).unwrap_or_else(|never| unreachable!("{FAILED:?} is a name: {never}"));
     StepRef { kind: StepKind::Undo, ..StepRef::new(name) }
 }
 
-/// A step in words.
+/// Describes a step, for messages.
 fn describe(step: &StepRef) -> String {
     if step.key.is_empty() { format!("{:?}", step.name) } else { format!("{:?} of the key {:?}", step.name, step.key) }
 }
 
-/// The fault of a step that can never succeed.
+/// Returns the fault of a step that can never succeed.
 pub(super) fn invalid(step: &StepRef, why: impl std::fmt::Display) -> Fault {
     Fault::permanent("invalid_step", format!("the step {}: {why}", describe(step)))
 }

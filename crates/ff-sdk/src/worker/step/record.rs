@@ -1,4 +1,4 @@
-//! Recording a step, under the fence of the run that did it.
+//! Recording a step, under the fence of the run that executed it.
 
 use ff_core::backend::Answer;
 use ff_core::contracts::RecordStepArgs;
@@ -12,9 +12,11 @@ use super::log::RecordedStep;
 use crate::worker::backoff::Backoff;
 use crate::{Context, Fault};
 
-/// Records how a step ended, and returns the record: an earlier run may have recorded it before.
+/// Records the end of a step, and returns the record. If an earlier run has already recorded the step, returns that
+/// record.
 ///
-/// It goes on when the handler drops it: something that was done is not forgotten because the handler no longer waits for it.
+/// The recording continues if the handler drops this call: a finished action must be recorded even if the handler no
+/// longer waits for it.
 pub(in crate::worker) async fn record(
     context: &Context,
     step: StepRef,
@@ -26,7 +28,7 @@ pub(in crate::worker) async fn record(
         // The lease is not given up before the step is recorded.
         let _kept = own.hold().recording.read().await;
         check_held(&own)?;
-        // Steps are numbered in their order.
+        // A wait that is being recorded comes first, so that steps are numbered in their order.
         own.waits().recorded().await?;
         write(&own, step, started_at, outcome).await
     };
@@ -34,7 +36,7 @@ pub(in crate::worker) async fn record(
     recording.await.unwrap_or_else(|error| Err(Fault::retryable("panic", error.to_string())))
 }
 
-/// Writes a step.
+/// Writes a step to the store. If the step exceeds a limit, it fails. After any other error the run is over.
 pub(in crate::worker) async fn write(
     context: &Context,
     step: StepRef,
@@ -61,7 +63,7 @@ pub(in crate::worker) async fn write(
     }
 }
 
-/// Asks the store again while it does not answer and the work may still be ours.
+/// Makes a call to the store. Repeats it while the store does not answer and the lease may still be held.
 pub(in crate::worker) async fn repeat<T, F: Future<Output = Answer<T>>>(
     context: &Context,
     what: &'static str,
@@ -82,7 +84,7 @@ pub(in crate::worker) async fn repeat<T, F: Future<Output = Answer<T>>>(
     }
 }
 
-/// Refuses to do anything in the name of work that is no longer ours.
+/// Refuses an action when the run has lost or given up its lease.
 pub(super) fn check_held(context: &Context) -> Result<(), Fault> {
     let hold = context.hold();
     if hold.lost.is_cancelled() || hold.suspended.is_cancelled() { Err(no_longer_held()) } else { Ok(()) }

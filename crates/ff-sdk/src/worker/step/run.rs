@@ -1,4 +1,4 @@
-//! A step: a function that is run once, however often its handler is.
+//! A step: a function that runs once, however often its handler runs.
 
 use std::future::IntoFuture;
 use std::marker::PhantomData;
@@ -27,10 +27,12 @@ use crate::{Context, Fault};
 /// The function of a step, with its result as JSON.
 type Action<'a> = Box<dyn FnMut() -> BoxFuture<'a, Result<Bytes, Fault>> + Send + 'a>;
 
-/// A step to be run, begun by `.await`. A step that is recorded returns its result at once, and its function is not called.
+/// A step, which runs at `.await`. A step that is already recorded returns its result at once, and its function is not
+/// called.
 ///
-/// An error that is not permanent is returned as it is, and not recorded: the step runs again when the execution is retried.
-/// With [`retries`](Self::retries) the step is retried within the run instead, and its last error is recorded as permanent.
+/// An error that is not permanent is returned unchanged and is not recorded: the step runs again when the execution is
+/// retried. With [`retries`](Self::retries) the step is retried within the run instead, and its last error is recorded
+/// as permanent.
 #[must_use = "a step runs when it is awaited"]
 pub struct RunStep<'a, T> {
     context: Context,
@@ -40,7 +42,7 @@ pub struct RunStep<'a, T> {
     result: PhantomData<fn() -> T>,
 }
 
-/// A step without its types.
+/// The parts of a step that do not depend on the type of its result.
 struct Plan<'a> {
     action: Action<'a>,
     retries: Option<u32>,
@@ -62,26 +64,26 @@ impl<'a, T: Serialize + DeserializeOwned + Send + 'static> RunStep<'a, T> {
         Self { context, name: name.to_owned(), key: String::new(), plan, result: PhantomData }
     }
 
-    /// Tells steps of one name apart, in a loop for example.
+    /// Sets the key, which distinguishes steps of the same name, for example in a loop.
     pub fn key(mut self, key: impl ToString) -> Self {
         self.key = key.to_string();
         self
     }
 
-    /// Tries again so many times, within this run, before the step has failed for good.
+    /// Sets how often the step is retried within this run. After the last retry the step has failed permanently.
     pub fn retries(mut self, retries: u32) -> Self {
         self.plan.retries = Some(retries);
         self
     }
 
-    /// How long to wait before each retry; as an execution does unless said.
+    /// Sets the delay before each retry. The default is the default backoff of executions.
     pub fn backoff(mut self, backoff: Backoff) -> Self {
         self.plan.backoff = backoff;
         self
     }
 
-    /// How the step is undone when the execution fails for good. The compensations of the steps a run has come to are run in
-    /// reverse order of recording, each recorded as a step itself.
+    /// Sets the compensation, which undoes the step when the execution fails permanently. The compensations of all steps that
+    /// the run has reached run in reverse order of recording, and each is recorded as a step.
     pub fn undo<F, Fut>(mut self, undo: F) -> Self
     where
         F: Fn(T) -> Fut + Send + Sync + 'static,
@@ -109,7 +111,7 @@ impl<'a, T: DeserializeOwned + Send + 'a> IntoFuture for RunStep<'a, T> {
     }
 }
 
-/// The fault of a step whose name or key is not allowed.
+/// Returns the fault of a step with an invalid name or key.
 fn refused(refusal: Refusal) -> Fault {
     WaitError::from(refusal).into()
 }
@@ -119,7 +121,8 @@ fn encode(result: &impl Serialize) -> Result<Bytes, Fault> {
     serde_json::to_vec(result).map(Bytes::from).map_err(unwritable)
 }
 
-/// Reads a recorded result. The first run does so too: a result that does not read back then fails it and no later run.
+/// Reads a recorded result. The first run does this too, so that a result that cannot be read back fails in the first run
+/// and not in a later one.
 pub(super) fn decode<T: DeserializeOwned>(step: &StepRef, result: &[u8]) -> Result<T, Fault> {
     serde_json::from_slice(result).map_err(|error| invalid(step, format!("what is recorded cannot be read: {error}")))
 }
@@ -153,7 +156,8 @@ fn run(context: Context, step: StepRef, plan: Plan<'_>) -> BoxFuture<'_, Result<
     })
 }
 
-/// How a step ends for good; an error when that is for the execution to decide.
+/// Runs the action of a step with its retries. Returns the final outcome of the step, or an error that the retry policy
+/// of the execution must handle.
 async fn tries(
     context: &Context,
     mut action: Action<'_>,
@@ -176,12 +180,12 @@ async fn tries(
     }
 }
 
-/// A fault that is final.
+/// Converts a fault to a permanent failure of the step.
 pub(super) fn failed(fault: &Fault) -> StepOutcome {
     StepOutcome::Failed { failure: failure(&Fault { permanent: true, ..fault.clone() }) }
 }
 
-/// Runs a function once. A panic is an error of the step.
+/// Runs a function once. A panic counts as an error of the step.
 pub(super) async fn attempt<T, F>(action: &mut (impl FnMut() -> F + ?Sized)) -> Result<T, Fault>
 where
     F: Future<Output = Result<T, Fault>>,
@@ -190,7 +194,7 @@ where
     caught.unwrap_or_else(|panic| Err(panicked(&*panic)))
 }
 
-/// Waits before a retry, unless the work is taken away meanwhile.
+/// Waits before a retry. If the lease is lost during the wait, returns an error at once.
 pub(super) async fn pause(context: &Context, backoff: &Backoff, retried: u32) -> Result<(), Fault> {
     let delay = Duration::from_millis(backoff.delay_ms(retried, SystemEntropy.nonce().jitter()));
     #[allow(clippy::disallowed_methods, reason = "the wait before a retry is what is asked for")]

@@ -1,4 +1,4 @@
-//! Undoing: when an execution has failed for good, its steps are undone in reverse order.
+//! Undoing: when an execution has failed permanently, its steps are undone in reverse order.
 
 use ff_core::execution::Failure;
 use ff_core::payload::Payload;
@@ -12,10 +12,11 @@ use super::{failed_marker, record, repeat};
 use crate::worker::handler::failure;
 use crate::{Context, Fault, Reply};
 
-/// How often a compensation is tried again before it has failed for good.
+/// Maximum number of retries of a compensation.
 const RETRIES: u32 = 5;
 
-/// Drops the compensations of a run when it is over, however it ends: they may hold the context, and the context holds them.
+/// A guard that drops the compensations of a run when the run is over, however it ends. Compensations may hold the
+/// context, and the context holds them, so they would otherwise never be freed.
 pub(in crate::worker) struct DropCompensations<'c>(pub(in crate::worker) &'c Context);
 
 impl Drop for DropCompensations<'_> {
@@ -24,7 +25,8 @@ impl Drop for DropCompensations<'_> {
     }
 }
 
-/// The end of a handler as it is reported. If the execution has failed for good, the steps that can be undone are undone first.
+/// Returns the end of a handler to report. If the execution has failed permanently, the steps with a compensation are
+/// undone first.
 pub(in crate::worker) async fn settle(context: &Context, end: Result<Reply, Fault>) -> Result<Reply, Fault> {
     let log = context.steps();
     let fault = match (log.failed(), end) {
@@ -42,7 +44,7 @@ pub(in crate::worker) async fn settle(context: &Context, end: Result<Reply, Faul
     Err(Fault { permanent: true, ..fault })
 }
 
-/// Whether a fault ends the execution: it is permanent, or the execution is not retried after it.
+/// Returns true when a fault ends the execution: the fault is permanent, or the retry policy allows no retry after it.
 async fn is_final(context: &Context, fault: &Fault) -> Result<bool, Fault> {
     check_held(context)?;
     let policy = &context.task().policy.retry_policy;
@@ -55,20 +57,20 @@ async fn is_final(context: &Context, fault: &Fault) -> Result<bool, Fault> {
     Ok(!policy.allows(&failure, info.retries))
 }
 
-/// Notes the failure, so that a run after this one goes on undoing.
+/// Records the failure, so that a later run continues the undoing.
 async fn note_failure(context: &Context, fault: &Fault) -> Result<(), Fault> {
     let text = serde_json::to_vec(&failure(fault))?;
     record(context, failed_marker(), None, StepOutcome::Succeeded { result: Payload::json(text) }).await?;
     Ok(())
 }
 
-/// The failure an earlier run has noted.
+/// Returns the failure that an earlier run has recorded.
 fn read_failure(noted: RecordedStep) -> Fault {
     let read = noted.result().and_then(|text| decode::<Failure>(&failed_marker(), &text));
     read.map_or_else(|fault| fault, |failure| Fault::permanent(failure.category.as_str(), failure.message))
 }
 
-/// Runs one compensation and records how it ended. Others are run though it fails.
+/// Runs one compensation and records its outcome. If the compensation fails, the others still run.
 async fn compensate(context: &Context, compensation: Compensation) -> Result<(), Fault> {
     let Compensation { step, result, undo, .. } = compensation;
     if context.steps().find(&step).is_some() {

@@ -1,4 +1,4 @@
-//! Waiting for a person to say yes or no.
+//! Waiting for an approval or a rejection.
 
 use std::future::IntoFuture;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::signal::{comment, only};
 use super::{Suspend, WaitError, WaitOutcome};
 use crate::{Context, Fault, SignalMessage, Waitpoint};
 
-/// The decision.
+/// The decision on an approval.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use = "a rejection is an answer, too"]
 pub enum Decision {
@@ -23,7 +23,8 @@ pub enum Decision {
 /// The sender, time and comment of a decision.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// `link` for the approval page, `operator` for an operator, otherwise the source the sender gave.
+    /// The source of the decision: `link` for the approval page, `operator` for an operator, otherwise the one that the
+    /// sender named.
     pub by: Source,
     pub at: TimestampMs,
     pub comment: Option<String>,
@@ -32,12 +33,12 @@ pub struct Verdict {
 }
 
 impl Decision {
-    /// Whether it was approved.
+    /// Returns true for an approval.
     pub fn is_approved(&self) -> bool {
         matches!(self, Self::Approved(_))
     }
 
-    /// The approval; a rejection is a permanent fault.
+    /// Returns the verdict of an approval. A rejection is a permanent fault.
     pub fn approved(self) -> Result<Verdict, Fault> {
         match self {
             Self::Approved(verdict) => Ok(verdict),
@@ -46,8 +47,8 @@ impl Decision {
     }
 }
 
-/// A wait for an approval, begun by `.await`. It returns the decision: by the approval link, by a signal named
-/// `approved` or `rejected`, or by an operator. Of two answers the first counts.
+/// A wait for an approval, which begins at `.await`. It returns the decision, which comes from the approval link, from a
+/// signal named `approved` or `rejected`, or from an operator. The first answer counts.
 #[must_use = "a wait begins when it is awaited"]
 pub struct WaitForApproval {
     wait: Suspend,
@@ -57,29 +58,29 @@ impl WaitForApproval {
     pub(in crate::worker) fn new(context: Context, name: &str) -> Self {
         let wait = Suspend::new(context, name).reason(SuspendReason::WaitingForApproval).set(|plan| {
             plan.condition = Condition::approval(&plan.name);
-            // Answers that came early are all handed over, so that the first of them can be told from the rest.
+            // Request all answers that came early, so that the first of them can be found.
             plan.resume_policy.handed = SignalSelection::All;
             plan.may_time_out = false;
         });
         Self { wait }
     }
 
-    /// The question, in words for people: shown with the execution, and on the page of the approval link.
+    /// Sets the question to a person, which is shown with the execution and on the page of the approval link.
     pub fn asking(self, question: &str) -> Self {
         Self { wait: self.wait.asking(question) }
     }
 
-    /// Waits no longer than this; unless told otherwise the wait then ends with [`WaitError::TimedOut`].
+    /// Sets the timeout. By default the wait then ends with [`WaitError::TimedOut`].
     pub fn timeout(self, timeout: Duration) -> Self {
         Self { wait: self.wait.timeout(timeout) }
     }
 
-    /// The behavior on a timeout, unless the wait is to return.
+    /// Sets the behavior on a timeout, if the wait should not return.
     pub fn on_timeout(self, behavior: TimeoutBehavior) -> Self {
         Self { wait: self.wait.on_timeout(behavior) }
     }
 
-    /// Passes the waitpoint on right before the wait begins, for instance as its
+    /// Calls `tell` with the waitpoint right before the wait begins, for example to send the
     /// [`approval_url`](Waitpoint::approval_url); see [`Suspend::announce`].
     pub fn announce<F, Fut>(self, tell: F) -> Self
     where
@@ -99,8 +100,8 @@ impl IntoFuture for WaitForApproval {
     }
 }
 
-/// The decision: the operator's when one ended the wait, otherwise the first answer, and of two at one moment the
-/// rejection.
+/// Returns the decision: that of the operator who ended the wait, otherwise the first answer. Of two answers at the same
+/// time, the rejection counts.
 pub(super) fn decided(woken: WaitOutcome) -> Result<Decision, WaitError> {
     let answers = woken.signals.into_iter();
     let said = match woken.by {

@@ -1,4 +1,4 @@
-//! Asking whether an execution may go on that has spent more than a budget allows.
+//! The wait for an approval when an execution has spent more than a budget allows.
 
 use ff_core::budget::OnHardLimit;
 use ff_core::contracts::{BudgetStanding, BudgetStatus, UsageReported};
@@ -13,13 +13,13 @@ use super::{Decision, Suspend, WaitError, WaitOutcome, suspend_handler};
 use crate::worker::step::reference;
 use crate::{Context, Error, Fault, Waitpoint};
 
-/// Passes the waitpoint of the question on.
+/// A function that gets the waitpoint of the approval.
 pub(in crate::worker) type Announcement = Box<dyn FnOnce(Waitpoint) -> BoxFuture<'static, Result<(), Fault>> + Send>;
 
-/// The name under which these waits are recorded; the report is the key.
+/// The step name under which these waits are recorded. The key of the step is the id of the usage report.
 const STEP: &str = "usage report";
 
-/// The wait at a report of usage. It is known by the report, so that a run that goes on finds the answer at the same report.
+/// The wait at a usage report. It is identified by the report, so that a resumed run finds the answer at the same report.
 pub(in crate::worker) struct BudgetPause {
     context: Context,
     step: StepRef,
@@ -32,7 +32,8 @@ impl BudgetPause {
         Ok(Self { context: context.clone(), step })
     }
 
-    /// The answer to the report from the run that was suspended at it; `None` without one. Refused when it is no.
+    /// Returns the answer to the usage report from the run that was suspended at it; `None` if no run was. Refused when the
+    /// decision is a rejection.
     pub(in crate::worker) async fn answer(&self) -> Result<Option<UsageReported>, Error> {
         let Some((outcome, Some(note))) = suspend_handler::answer_to(&self.context, &self.step).await? else {
             return Ok(None);
@@ -41,7 +42,8 @@ impl BudgetPause {
         serde_json::from_value(note).map(Some).map_err(Error::Decode)
     }
 
-    /// Suspends the execution until an operator says whether it may go on, where a budget asks for that. Refused when the answer is no.
+    /// Suspends the execution until an operator decides whether it may continue, if an exceeded budget demands that. Refused
+    /// when the decision is a rejection.
     pub(in crate::worker) async fn ask(
         self,
         reported: UsageReported,
@@ -58,7 +60,7 @@ impl BudgetPause {
             .asking(&question(&over))
             .set(|plan| {
                 plan.condition = Condition::approval(&plan.name);
-                // Answers that came early are all handed over, so that the first of them can be told from the rest.
+                // Request all answers that came early, so that the first of them can be found.
                 plan.resume_policy.handed = SignalSelection::All;
                 (plan.may_time_out, plan.step, plan.note) = (false, Some(self.step), Some(note));
             });
@@ -70,7 +72,7 @@ impl BudgetPause {
     }
 }
 
-/// Refuses when the answer is no. A resume without a decision counts as yes.
+/// Refuses a rejection. A resume without a decision counts as an approval.
 fn check(outcome: WaitOutcome) -> Result<(), Error> {
     match decided(outcome) {
         Ok(Decision::Approved(_)) | Err(WaitError::Undecided { .. }) => Ok(()),
@@ -83,7 +85,7 @@ fn check(outcome: WaitOutcome) -> Result<(), Error> {
     }
 }
 
-/// The question, in words for people.
+/// Returns the question to the operator.
 fn question(over: &[&BudgetStanding]) -> String {
     let one = |standing: &&BudgetStanding| {
         let dimensions: Vec<_> = standing.exceeded.iter().map(ToString::to_string).collect();

@@ -7,28 +7,29 @@ use ff_core::signal::Source;
 
 use crate::{Error, Fault};
 
-/// Why a wait failed. With `?` it becomes a [`Fault`]: a permanent one where the wait is over and
-/// a retry would get the same answer.
+/// Error of a wait. With `?` it becomes a [`Fault`], which is permanent when the wait is over and a retry would get the
+/// same answer.
 #[derive(Debug)]
 pub enum WaitError {
-    /// It timed out.
+    /// The wait timed out.
     TimedOut,
-    /// An operator rejected it.
+    /// An operator rejected the wait, or the answer to an approval was a rejection.
     Rejected { by: Source, comment: Option<String> },
-    /// An operator let the execution go on without saying yes or no.
+    /// An operator resumed the execution without a decision.
     Undecided { by: Source },
-    /// The execution waits, and this run of the handler is over. Only a task the handler started and left behind sees this.
+    /// The execution waits, and this run of the handler is over. Only a task that the handler started, and that outlives
+    /// the handler, gets this error.
     Suspended,
     /// The end of the wait could not be recorded, or the record cannot be read.
     Step(Fault),
     /// The announcement of the waitpoint failed.
     Announce(Fault),
-    /// The engine refused, or could not answer.
+    /// The engine refused a call or could not answer it.
     Engine(Error),
 }
 
 impl WaitError {
-    /// Whether the wait ended because its time was over.
+    /// Returns true when the wait timed out.
     pub fn is_timeout(&self) -> bool {
         matches!(self, Self::TimedOut)
     }

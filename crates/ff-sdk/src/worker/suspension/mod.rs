@@ -1,8 +1,8 @@
 //! Waiting inside a handler: for a signal, for a person's approval, for any condition, or for a time.
 //!
-//! A wait ends the handler's run: the execution is suspended, its lease given up, and the handler dropped. Once the wait is
-//! over the handler is called again from its start, and the same wait returns its end, which is recorded as a step.
-//! So code before a wait that is not a step runs again, and a wait is identified by its name, not by its place.
+//! A wait ends the handler's run: the execution is suspended, its lease is given up, and the handler is dropped. When
+//! the wait is over, the handler is called again from its start, and the same wait returns its end, which is recorded as
+//! a step. So code before a wait that is not a step runs again, and a wait is identified by its name, not by its place.
 
 mod approval;
 mod budget;

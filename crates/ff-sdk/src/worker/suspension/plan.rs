@@ -1,4 +1,4 @@
-//! The plan of a wait, and the outcome of one.
+//! The plan of a wait, and its outcome.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::{Error, Fault, SignalMessage, Waitpoint};
 
-/// A wait to come.
+/// The plan of a wait.
 pub(super) struct Plan {
     pub(super) name: WaitpointKey,
     pub(super) keys: Vec<WaitpointKey>,
@@ -21,18 +21,18 @@ pub(super) struct Plan {
     pub(super) timeout_behavior: TimeoutBehavior,
     pub(super) resume_policy: ResumePolicy,
     pub(super) announce: Option<Announce>,
-    /// The question; shown with the execution.
+    /// The question, which is shown with the execution.
     pub(super) question: Option<String>,
-    /// Whether its timeout is an end like others, and not a failure.
+    /// Whether a timeout is a normal end of the wait, and not a failure.
     pub(super) may_time_out: bool,
-    /// Which wait of the handler it is, when it is not known by its name.
+    /// The step of the wait, if the wait is not identified by its name.
     pub(super) step: Option<StepRef>,
     /// A note for the run that continues.
     pub(super) note: Option<Value>,
 }
 
 impl Plan {
-    /// A wait for any signal at a waitpoint of the wait's own name.
+    /// Creates the plan of a wait for any signal, at a waitpoint with the name of the wait.
     pub(super) fn new(name: &str) -> Result<Self, Error> {
         let name = key("name", name)?;
         Ok(Self {
@@ -51,7 +51,7 @@ impl Plan {
         })
     }
 
-    /// A wait for nothing but time.
+    /// Creates the plan of a wait for a time span.
     pub(super) fn timer(name: &str, span: Duration) -> Result<Self, Error> {
         let plan = Self::new(name)?;
         let reason = "sleeping".parse().map_err(|error| Refusal::invalid("reason", error))?;
@@ -59,24 +59,24 @@ impl Plan {
     }
 }
 
-/// Passes the waitpoints on before the execution waits on them.
+/// A function that gets the waitpoints before the execution waits on them.
 pub(super) type Announce = Box<dyn FnOnce(Vec<Waitpoint>) -> BoxFuture<'static, Result<(), Fault>> + Send>;
 
-/// How a wait ended, and the signals that ended it.
+/// The outcome of a wait: its cause, and the signals that ended it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WaitOutcome {
     pub by: ResumedBy,
-    /// Those that met the condition, or that had arrived when something else ended the wait; an operator's own, or the
-    /// timeout's, is the last.
+    /// The signals that met the condition or, if the wait ended by another cause, those that had arrived. The signal of an
+    /// operator or of the timeout is the last.
     pub signals: Vec<SignalMessage>,
 }
 
-/// A waitpoint's key as a caller writes it.
+/// Parses the key of a waitpoint, as a caller writes it.
 pub(super) fn key(field: &str, text: &str) -> Result<WaitpointKey, Error> {
     Ok(WaitpointKey::parse(text).map_err(|error| Refusal::invalid(field, error))?)
 }
 
-/// A span as the engine counts it.
+/// Converts a time span to milliseconds.
 pub(super) fn millis(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }

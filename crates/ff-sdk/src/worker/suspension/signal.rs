@@ -14,7 +14,8 @@ use super::plan::key;
 use super::{Suspend, WaitError, WaitOutcome};
 use crate::{Context, Error, Fault, SignalMessage, Waitpoint};
 
-/// A wait for one signal of a name, begun by `.await`. It returns that signal, or why there is none.
+/// A wait for one signal of a name, which begins at `.await`. It returns that signal, or an error that says why there is
+/// none.
 ///
 /// An operator's resume or approval counts as the signal; a rejection is an error.
 #[must_use = "a wait begins when it is awaited"]
@@ -29,7 +30,7 @@ impl WaitForSignal {
         Self { wait: Suspend::new(context, name), name: name_parsed }
     }
 
-    /// The key of the waitpoint it is signalled at, which is also the name of the wait; the signal's own name unless said.
+    /// Sets the key of the waitpoint, which is also the name of the wait. The default is the name of the signal.
     pub fn at(self, waitpoint: &str) -> Self {
         let named = key("waitpoint", waitpoint);
         self.with(|wait| {
@@ -41,27 +42,27 @@ impl WaitForSignal {
         })
     }
 
-    /// Why it waits; shown with the execution.
+    /// Sets the reason of the wait, which is shown with the execution.
     pub fn reason(self, reason: SuspendReason) -> Self {
         self.with(|wait| wait.reason(reason))
     }
 
-    /// The question, in words for people.
+    /// Sets the question to a person; see [`Suspend::asking`].
     pub fn asking(self, question: &str) -> Self {
         self.with(|wait| wait.asking(question))
     }
 
-    /// Waits no longer than this; unless told otherwise the wait then ends with [`WaitError::TimedOut`].
+    /// Sets the timeout. By default the wait then ends with [`WaitError::TimedOut`].
     pub fn timeout(self, timeout: Duration) -> Self {
         self.with(|wait| wait.timeout(timeout))
     }
 
-    /// The behavior on a timeout, unless the wait is to return.
+    /// Sets the behavior on a timeout, if the wait should not return.
     pub fn on_timeout(self, behavior: TimeoutBehavior) -> Self {
         self.with(|wait| wait.on_timeout(behavior))
     }
 
-    /// Passes the waitpoint on right before the wait begins; see [`Suspend::announce`].
+    /// Calls `tell` with the waitpoint right before the wait begins; see [`Suspend::announce`].
     pub fn announce<F, Fut>(self, tell: F) -> Self
     where
         F: FnOnce(Waitpoint) -> Fut + Send + 'static,
@@ -76,7 +77,7 @@ impl WaitForSignal {
     }
 }
 
-/// Tells of the one waitpoint a wait has.
+/// Adapts a function of one waitpoint to a list of waitpoints. The function gets the first one.
 pub(super) fn only<F, Fut>(tell: F) -> impl FnOnce(Vec<Waitpoint>) -> BoxFuture<'static, Result<(), Fault>> + Send
 where
     F: FnOnce(Waitpoint) -> Fut + Send + 'static,
@@ -109,7 +110,7 @@ impl IntoFuture for WaitForSignal {
     }
 }
 
-/// The result of a wait for one signal.
+/// Converts the outcome of a wait to its one signal.
 fn signal_of(woken: WaitOutcome) -> Result<SignalMessage, WaitError> {
     let last = woken.signals.into_iter().next_back();
     match (woken.by, last) {
@@ -121,7 +122,7 @@ fn signal_of(woken: WaitOutcome) -> Result<SignalMessage, WaitError> {
     }
 }
 
-/// The comment an answer carries, when it carries one.
+/// Returns the comment of an answer, if it has one.
 pub(super) fn comment(signal: &SignalMessage) -> Option<String> {
     #[derive(Deserialize)]
     struct Comment {

@@ -1,4 +1,4 @@
-//! Waiting for nothing but time.
+//! Waiting for a time span.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::signal::comment;
 use super::{WaitError, suspend_handler};
 use crate::Context;
 
-/// Waits so long. An operator may end the wait before its time, and may reject it.
+/// Waits for a time span. An operator may end the wait early, or reject it.
 pub(in crate::worker) async fn sleep(context: &Context, name: &str, span: Duration) -> Result<(), WaitError> {
     let woken = suspend_handler::wait(context, Plan::timer(name, span)?).await?;
     match woken.signals.last() {

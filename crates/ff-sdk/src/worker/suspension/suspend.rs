@@ -13,10 +13,10 @@ use super::suspend_handler::make;
 use super::{WaitError, suspend_handler};
 use crate::{Context, Error, Fault, Waitpoint};
 
-/// A wait for a condition, begun by `.await`. The execution is suspended, and this run of the handler ends there; the handler
-/// is called again from its start when the wait is over, and then the same wait returns.
+/// A wait for a condition, which begins at `.await`. The execution is suspended, and this run of the handler ends there.
+/// When the wait is over, the handler is called again from its start, and the same wait returns.
 ///
-/// Without more it is for any one signal at a waitpoint of the wait's own name.
+/// By default it waits for any one signal, at a waitpoint with the name of the wait.
 #[must_use = "a wait begins when it is awaited"]
 pub struct Suspend {
     context: Context,
@@ -38,39 +38,40 @@ impl Suspend {
         })
     }
 
-    /// Why it waits; shown with the execution.
+    /// Sets the reason of the wait, which is shown with the execution.
     pub fn reason(self, reason: SuspendReason) -> Self {
         self.set(|plan| plan.reason = reason)
     }
 
-    /// The question, in words for people: shown with the execution, and on the page of an approval link.
+    /// Sets the question to a person, which is shown with the execution and on the page of an approval link.
     pub fn asking(self, question: &str) -> Self {
         self.set(|plan| plan.question = Some(question.to_owned()))
     }
 
-    /// Waits no longer than this. Unless told otherwise the wait then returns, woken by the timeout.
+    /// Sets the timeout. By default the wait then returns, with the timeout as its cause.
     pub fn timeout(self, timeout: Duration) -> Self {
         self.set(|plan| plan.timeout = Some(timeout))
     }
 
-    /// The behavior on a timeout: by default the handler is called and its wait returns; otherwise the execution
-    /// ends, or is left to an operator, and the handler is not called.
+    /// Sets the behavior on a timeout. By default the handler is called and its wait returns. Otherwise the execution ends,
+    /// or is left to an operator, and the handler is not called.
     pub fn on_timeout(self, behavior: TimeoutBehavior) -> Self {
         self.set(|plan| plan.timeout_behavior = behavior)
     }
 
-    /// How long after the end of the wait the handler may be called.
+    /// Sets the delay between the end of the wait and the next call of the handler.
     pub fn resume_delay(self, delay: Duration) -> Self {
         self.set(|plan| plan.resume_policy.resume_delay_ms = millis(delay))
     }
 
-    /// Returns all signals that arrived, those the condition did not need as well.
+    /// Makes the wait return all signals that arrived, including those that the condition did not need.
     pub fn all_signals(self) -> Self {
         self.set(|plan| plan.resume_policy.handed = SignalSelection::All)
     }
 
-    /// Passes the waitpoints on right before the wait begins: sends the links, registers the callback. It is not called
-    /// once the wait is over, but may be called again when a worker dies on the way. When it fails, the wait does.
+    /// Calls `tell` with the waitpoints right before the wait begins, for example to send links or to register a callback.
+    /// `tell` is not called again once the wait is over, but it may be called again when a worker dies before the wait
+    /// begins. If `tell` fails, the wait fails.
     pub fn announce<F, Fut>(self, tell: F) -> Self
     where
         F: FnOnce(Vec<Waitpoint>) -> Fut + Send + 'static,
@@ -105,11 +106,11 @@ impl IntoFuture for Suspend {
     }
 }
 
-/// A waitpoint made before anything waits on it, so that its token can be handed out early. Signals that arrive meanwhile are
-/// kept, and count once a wait of this name, or on this key, begins.
+/// A waitpoint that is created before a wait on it begins, so that its token can be given out early. Signals that arrive
+/// before the wait are kept, and count once a wait of this name, or on this key, begins.
 ///
-/// It returns `None` when that wait is over already: the handler runs again from its start after every wait, and must not
-/// hand out the token again then. While the wait has not begun it returns the same waitpoint again.
+/// It returns `None` when that wait is already over: the handler runs again from its start after every wait, and must not
+/// give out the token again. Until the wait begins, it returns the same waitpoint again.
 #[must_use = "a waitpoint is made when this is awaited"]
 pub struct CreateWaitpoint {
     context: Context,
@@ -122,7 +123,7 @@ impl CreateWaitpoint {
         Self { context, key: key("key", text), expires_in: Duration::from_millis(limits::PENDING_WAITPOINT_MS) }
     }
 
-    /// How long it may stand before something waits on it; a day unless said.
+    /// Sets how long the waitpoint is kept until a wait on it begins. The default is one day.
     pub fn expires_in(mut self, span: Duration) -> Self {
         self.expires_in = span;
         self

@@ -1,4 +1,4 @@
-//! The wait itself: it returns the recorded end, or begins, which ends the handler's run.
+//! Waits of a handler. A wait returns its recorded end, or suspends the execution, which ends the run of the handler.
 
 use std::time::Duration;
 
@@ -20,10 +20,10 @@ use super::wait_log::{Continuation, WaitEnd};
 use crate::worker::backoff::Backoff;
 use crate::{Context, Error, SignalMessage, Waitpoint};
 
-/// How many signals are read at once when they did not come with the claim.
+/// Maximum number of signals read at the same time, if they did not come with the claim.
 const READ_AT_ONCE: usize = 16;
 
-/// Waits as planned. Returns how the wait ended, in this run or in an earlier one.
+/// Waits as planned. Returns the outcome of the wait, which ended in this run or before it.
 pub(super) async fn wait(context: &Context, plan: Plan) -> Result<WaitOutcome, WaitError> {
     let waits = context.waits();
     let step = match &plan.step {
@@ -35,7 +35,8 @@ pub(super) async fn wait(context: &Context, plan: Plan) -> Result<WaitOutcome, W
         return recall(context, end).await;
     }
     context.steps().begin_new().await;
-    // One wait at a time: a second one would be refused for want of a lease, or take the first one's answer for its own.
+    // One wait at a time: a second one would be refused because the lease is given up, or would get the answer to the
+    // first one.
     let _turn = context.hold().turn.lock().await;
     let (keys, note) = (plan.keys.clone(), plan.note.clone());
     let continuation = Continuation::wait(&step, &keys, note.clone());
@@ -48,7 +49,8 @@ pub(super) async fn wait(context: &Context, plan: Plan) -> Result<WaitOutcome, W
     }
 }
 
-/// The end of the wait that an earlier run began under this step, with that run's note; `None` when there is none.
+/// Returns the outcome of the wait that an earlier run began under this step, with that run's note; `None` without such
+/// a wait.
 pub(super) async fn answer_to(
     context: &Context,
     step: &StepRef,
@@ -58,8 +60,8 @@ pub(super) async fn answer_to(
     Ok(Some((recall(context, end).await?, note)))
 }
 
-/// Suspends the execution of a call until it is time to look again for the end of its callee. Returns only errors: of
-/// the suspension, or for a task that the handler left behind.
+/// Suspends the execution of a call until the next check for the end of the callee. Returns only errors: an error of the
+/// suspension, or [`WaitError::Suspended`] in a task that outlives the handler.
 pub(in crate::worker) async fn look_again(context: &Context, call: &StepRef, looks: u32, span: Duration) -> WaitError {
     let _turn = context.hold().turn.lock().await;
     let pause = async {
@@ -72,15 +74,16 @@ pub(in crate::worker) async fn look_again(context: &Context, call: &StepRef, loo
     }
 }
 
-/// The worker drops the handler now, and this with it. Only tasks the handler left behind live on from here.
+/// Waits until the worker has dropped the handler, and with it this call. Only a task that outlives the handler gets the
+/// returned error.
 async fn until_dropped(context: &Context) -> WaitError {
     context.hold().dropped.cancelled().await;
     WaitError::Suspended
 }
 
-/// Suspends as planned.
+/// Suspends the execution as planned.
 async fn suspend(context: &Context, plan: Plan, continuation: &Continuation) -> Result<SuspendedExecution, WaitError> {
-    // The last wait is forgotten with the next suspension.
+    // The next suspension replaces the end of the last wait, so record that end first.
     context.waits().record_last(context).await?;
     if let Some(question) = &plan.question {
         context.progress(None, Some(question)).await?;
@@ -118,11 +121,11 @@ fn arguments(context: &Context, plan: &Plan, note: String) -> SuspendArgs {
     }
 }
 
-/// Makes every waitpoint of a suspension ahead of it, and binds the suspension to them.
+/// Creates all waitpoints of a suspension in advance, and binds the suspension to them.
 async fn make_ahead(context: &Context, args: &mut SuspendArgs) -> Result<Vec<GrantedWaitpoint>, Error> {
     let mut granted = Vec::with_capacity(args.waitpoints.len());
     for binding in &mut args.waitpoints {
-        // One that was made before is answered again, its token included.
+        // A waitpoint that already exists is returned again, with its token.
         let made = make(context, binding.key().clone(), limits::PENDING_WAITPOINT_MS).await?;
         *binding = WaitpointBinding::Pending { id: made.waitpoint_id, key: made.waitpoint_key.clone() };
         granted.push(made);
@@ -130,23 +133,23 @@ async fn make_ahead(context: &Context, args: &mut SuspendArgs) -> Result<Vec<Gra
     Ok(granted)
 }
 
-/// Suspends the execution. A separate task, so that it finishes even if the handler is dropped: a handler that dropped
-/// its wait half way must not go on without its lease.
+/// Suspends the execution. This is a separate task, which finishes even if the handler drops the wait: the handler must
+/// not continue without its lease.
 async fn let_go(context: &Context, args: SuspendArgs) -> Result<SuspendedExecution, WaitError> {
     let own = context.clone();
     let suspending = tokio::spawn(async move { ask(&own, args).await });
     suspending.await.unwrap_or(Err(WaitError::Suspended))
 }
 
-/// Asks for the suspension; repeated while there is no answer and the lease may still be ours.
+/// Requests the suspension. Repeats the call while the store does not answer and the lease may still be held.
 async fn ask(context: &Context, mut args: SuspendArgs) -> Result<SuspendedExecution, WaitError> {
     context.output().flush().await?;
-    // Steps that are being recorded come first.
+    // The steps that are being recorded need the lease, so wait for them first.
     let _recorded = context.hold().recording.write().await;
     let give_up = Instant::now() + Duration::from_millis(context.task().lease_ttl_ms);
     let mut backoff = Backoff::default();
     loop {
-        // A renewal that crossed a suspension would be told that the work is no longer ours.
+        // A renewal at the same time would be refused as if the lease were lost.
         let quiet = context.hold().lease.clone().lock_owned().await;
         let answer = context.backend().suspend(args.clone()).await;
         match answer {
@@ -157,7 +160,7 @@ async fn ask(context: &Context, mut args: SuspendArgs) -> Result<SuspendedExecut
                 return Ok(suspended);
             }
             Err(EngineError::Refused(refusal)) if refusal.code == Code::WaitpointAlreadyExists => {
-                // An earlier run made it ahead, and this one did not ask for it.
+                // An earlier run created a waitpoint in advance, and this run did not.
                 drop(quiet);
                 make_ahead(context, &mut args).await?;
             }
@@ -172,14 +175,14 @@ async fn ask(context: &Context, mut args: SuspendArgs) -> Result<SuspendedExecut
     }
 }
 
-/// Tells a wait that is over, with its signals.
+/// Returns the outcome of a finished wait, with its signals.
 async fn recall(context: &Context, end: WaitEnd) -> Result<WaitOutcome, WaitError> {
     let WaitEnd { by, execution_id, signals, .. } = end;
     let signals = stream::iter(signals).map(|id| read(context, &execution_id, id)).buffered(READ_AT_ONCE);
     Ok(WaitOutcome { by, signals: signals.try_collect().await? })
 }
 
-/// A signal as it came with the claim, or as the store has it.
+/// Returns a signal from the claim or, if the claim does not have all of it, from the store.
 async fn read(context: &Context, execution: &ExecutionId, id: SignalId) -> Result<SignalMessage, Error> {
     match context.waits().handed(&id) {
         Some(received) => Ok(SignalMessage(received)),
@@ -187,7 +190,7 @@ async fn read(context: &Context, execution: &ExecutionId, id: SignalId) -> Resul
     }
 }
 
-/// Makes a waitpoint, or finds the one that was made under this key and has not been waited on.
+/// Creates a waitpoint, or returns the existing one of this key that no wait has used.
 pub(super) async fn make(context: &Context, key: WaitpointKey, expires_in_ms: u64) -> Result<GrantedWaitpoint, Error> {
     let task = context.task();
     let args = CreateWaitpointArgs { execution_id: task.execution_id, fence: task.fence, key, expires_in_ms };

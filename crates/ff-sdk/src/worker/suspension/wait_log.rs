@@ -1,5 +1,6 @@
-//! The waits of one run of a handler. A wait that is over is a recorded step; the last one may still have to be recorded.
-//! It is recorded while the handler goes on: until the next suspension the store tells every claim how it ended.
+//! The waits of one run of a handler. A finished wait is a recorded step, except that the last one may not be recorded
+//! yet. The last one is recorded while the handler continues. That is safe, because until the next suspension the store
+//! returns its end with every claim.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -23,11 +24,11 @@ use crate::{Context, Error, Fault};
 /// The waits of a run.
 pub(in crate::worker) struct WaitLog {
     entries: Mutex<Entries>,
-    /// The wait that the last suspension was, and how it ended.
+    /// The waits that the note of the last suspension names, with their ends.
     last: Vec<(StepRef, LastSuspension)>,
     /// The signals that came with the claim.
     handed: HashMap<SignalId, ReceivedSignal>,
-    /// A wait that is being recorded while the handler goes on.
+    /// The wait that is being recorded while the handler continues.
     recording: Mutex<Option<Recording>>,
 }
 
@@ -35,23 +36,23 @@ type Recording = Shared<BoxFuture<'static, Result<(), Fault>>>;
 
 #[derive(Default)]
 struct Entries {
-    /// How often each name was waited for in this run.
+    /// Number of waits of each name in this run.
     waits: HashMap<StepName, u32>,
-    /// How often each waitpoint was waited on in this run.
+    /// Number of waits on each waitpoint in this run.
     used: HashMap<WaitpointKey, u32>,
-    /// Made ahead in this run, and not waited on yet.
+    /// The waitpoints created in advance in this run that no wait has used yet.
     ahead: HashMap<WaitpointKey, GrantedWaitpoint>,
 }
 
 /// The purpose of the last suspension.
 enum LastSuspension {
-    /// A wait, which is over.
+    /// A wait, with its end.
     Wait(WaitEnd),
-    /// A call that had looked so often for the end of its callee.
+    /// A call, with the number of its checks for the end of the callee.
     Call { looks: u32 },
 }
 
-/// A note stored with a suspension for the next run: which wait it is.
+/// The note that is stored with a suspension. It names the wait or call for the next run.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Continuation {
@@ -59,7 +60,7 @@ pub(super) enum Continuation {
         name: StepName,
         #[serde(default, skip_serializing_if = "StepKey::is_empty")]
         key: StepKey,
-        /// Its waitpoints, unless its only one has its name.
+        /// The waitpoints of the wait; empty when the only one has the name of the wait.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         waitpoints: Vec<WaitpointKey>,
         /// A note for the run that continues.
@@ -74,7 +75,8 @@ pub(super) enum Continuation {
     },
 }
 
-/// The note of a suspension that began before waits were steps: the wait, and how all waits before it had ended.
+/// The earlier form of the note, in suspensions that began before waits were recorded as steps: the wait, and the ends of
+/// all waits before it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct EarlierNote {
@@ -83,7 +85,8 @@ struct EarlierNote {
     over: Vec<(EarlierWait, ResumedBy, Vec<SignalId>)>,
 }
 
-/// Its name, how many waits of that name came before it in a run, and its waitpoints when they are not just its name.
+/// The name of a wait, the number of waits of that name before it in a run, and its waitpoints, which are empty when the
+/// only one has the name of the wait.
 type EarlierWait = (StepName, u32, Vec<WaitpointKey>);
 
 #[derive(Deserialize)]
@@ -104,21 +107,21 @@ impl Continuation {
     }
 }
 
-/// The waitpoints of a wait, unless its only one has its name.
+/// Returns the waitpoints of a wait; empty when the only one has the name of the wait.
 fn other_than_name(step: &StepRef, waitpoints: &[WaitpointKey]) -> Vec<WaitpointKey> {
     let is_its_name = matches!(waitpoints, [key] if key.as_str() == step.name.as_str());
     if is_its_name { Vec::new() } else { waitpoints.to_vec() }
 }
 
-/// A wait that is over, as it is recorded.
+/// The recorded end of a wait.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WaitEnd {
     pub(super) by: ResumedBy,
-    /// The execution that received the signals: a fork has the waits of the one it comes from.
+    /// The execution that received the signals. In a fork it is the original execution, whose waits were copied.
     pub(super) execution_id: ExecutionId,
     pub(super) signals: Vec<SignalId>,
-    /// Its waitpoints, unless its only one has its name.
+    /// The waitpoints of the wait; empty when the only one has the name of the wait.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) waitpoints: Vec<WaitpointKey>,
     /// The note of the run that waited.
@@ -127,13 +130,14 @@ pub(super) struct WaitEnd {
 }
 
 impl WaitEnd {
-    /// A wait that the signals which came early ended at once.
+    /// Creates the end of a wait that early signals ended at once.
     pub(super) fn at_once(context: &Context, step: &StepRef, keys: &[WaitpointKey], signals: Vec<SignalId>) -> Self {
         let execution_id = context.task().execution_id;
         Self { by: ResumedBy::Signals, execution_id, signals, waitpoints: other_than_name(step, keys), note: None }
     }
 
-    /// The wait as a step. One that must not time out has failed if it did, so a replay waits again.
+    /// Converts the end of a wait to the outcome of its step. The timeout of a wait that must not time out is a failure, so
+    /// that a replay waits again.
     fn outcome(&self, may_time_out: bool) -> Result<StepOutcome, WaitError> {
         if self.by == ResumedBy::Timeout && !may_time_out {
             return Ok(StepOutcome::Failed { failure: failure(&Fault::from(WaitError::TimedOut)) });
@@ -152,7 +156,8 @@ impl WaitEnd {
 }
 
 impl WaitLog {
-    /// The log from a claim. A suspension that was not a wait of this kind leaves no note that parses as one.
+    /// Creates the log from a claim. The note of a suspension that the handler's waits did not cause does not parse, and is
+    /// ignored.
     pub(in crate::worker) fn of(task: &Task, signals: Vec<ReceivedSignal>) -> Self {
         let last = task.resumption.as_ref().and_then(|past| {
             let note = serde_json::from_str(past.continuation.as_deref()?).ok()?;
@@ -162,7 +167,7 @@ impl WaitLog {
         Self { entries: Mutex::default(), last: last.unwrap_or_default(), handed, recording: Mutex::default() }
     }
 
-    /// The next wait of a name in this run: the first has no key, the others are counted from 1.
+    /// Returns the next wait of a name in this run. The first has no key; the keys of the others count from 1.
     pub(in crate::worker) fn next(&self, name: &str) -> Result<StepRef, WaitError> {
         let first = reference(StepKind::Wait, name, "")?;
         let nth = {
@@ -180,7 +185,7 @@ impl WaitLog {
         keys.iter().for_each(|key| *entries.used.entry(key.clone()).or_default() += 1);
     }
 
-    /// How a wait ended, if it has. The last one begins to be recorded.
+    /// Returns the end of a wait, if it has ended. Starts to record the wait that ended with the last suspension.
     pub(super) async fn ended(
         &self,
         context: &Context,
@@ -192,7 +197,7 @@ impl WaitLog {
             return read(context, step, recorded.outcome).map(Some);
         }
         let Some((_, end)) = self.unrecorded(context).find(|(last, _)| *last == step) else { return Ok(None) };
-        // The last step that may be recorded is, before anything else is done that could not be.
+        // This is the last step that may be recorded. Record it now, so that the next step is refused before it runs.
         if context.steps().remaining(context) < 2 {
             return self.record(context, step, end, may_time_out).await.map(Some);
         }
@@ -216,13 +221,13 @@ impl WaitLog {
         *recording = Some(ended.boxed().shared());
     }
 
-    /// Returns when the wait that is being recorded is. Every caller is told when it could not be.
+    /// Waits until no wait is being recorded. Returns the error of the recording to every caller.
     pub(in crate::worker) async fn recorded(&self) -> Result<(), Fault> {
         let recording = self.recording.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(recording) = recording { recording.await } else { Ok(()) }
     }
 
-    /// Waits that ended with the last suspension and are not recorded.
+    /// Returns the waits that ended with the last suspension and are not recorded.
     fn unrecorded<'l>(&'l self, context: &'l Context) -> impl Iterator<Item = (&'l StepRef, &'l WaitEnd)> {
         self.last.iter().filter_map(|(step, last)| match last {
             LastSuspension::Wait(end) if context.steps().find(step).is_none() => Some((step, end)),
@@ -230,7 +235,7 @@ impl WaitLog {
         })
     }
 
-    /// Records how a wait ended.
+    /// Records the end of a wait, and returns the recorded end.
     pub(super) async fn record(
         &self,
         context: &Context,
@@ -252,7 +257,7 @@ impl WaitLog {
         Ok(())
     }
 
-    /// How often a call has looked for the end of its callee.
+    /// Returns how often a call has checked for the end of its callee.
     pub(in crate::worker) fn looks(&self, step: &StepRef) -> u32 {
         match self.last.first() {
             Some((last, LastSuspension::Call { looks })) if last == step => *looks,
@@ -260,7 +265,7 @@ impl WaitLog {
         }
     }
 
-    /// Whether the next wait on a waitpoint is over already.
+    /// Returns true when the next wait on a waitpoint is already over.
     pub(super) async fn is_over(&self, context: &Context, key: &WaitpointKey) -> Result<bool, WaitError> {
         self.recorded().await.map_err(WaitError::Step)?;
         let recorded = context.steps().waits();
@@ -272,17 +277,17 @@ impl WaitLog {
         Ok(past > self.entries().used.get(key).map_or(0, |used| *used as usize))
     }
 
-    /// Notes that a waitpoint was made ahead.
+    /// Adds a waitpoint that was created in advance.
     pub(super) fn made_ahead(&self, granted: &GrantedWaitpoint) {
         self.entries().ahead.insert(granted.waitpoint_key.clone(), granted.clone());
     }
 
-    /// The waitpoint that was made ahead under a key, for the wait that uses it up.
+    /// Takes the waitpoint that was created in advance under a key, for the wait that uses it.
     pub(super) fn take_ahead(&self, key: &WaitpointKey) -> Option<GrantedWaitpoint> {
         self.entries().ahead.remove(key)
     }
 
-    /// A signal that came with the claim, when it came whole.
+    /// Returns a signal that came with the claim, if its payload came too.
     pub(super) fn handed(&self, id: &SignalId) -> Option<ReceivedSignal> {
         let whole = |received: &&ReceivedSignal| received.payload.is_some() || received.signal.payload_bytes == 0;
         self.handed.get(id).filter(whole).cloned()
@@ -293,7 +298,7 @@ impl WaitLog {
     }
 }
 
-/// The waits a note tells of, with how they ended.
+/// Returns the waits that a note names, with their ends.
 fn waits_of(note: Note, execution_id: ExecutionId, past: &Resumption) -> Vec<(StepRef, LastSuspension)> {
     let ended =
         |by, signals, waitpoints, note| LastSuspension::Wait(WaitEnd { by, execution_id, signals, waitpoints, note });
@@ -314,13 +319,14 @@ fn waits_of(note: Note, execution_id: ExecutionId, past: &Resumption) -> Vec<(St
     }
 }
 
-/// A wait by its name and how many waits of that name came before it in a run: the first has no key.
+/// Returns the step of a wait, from its name and the number of waits of that name before it in a run. The first has no
+/// key.
 fn nth_wait(name: &StepName, nth: u32) -> Option<StepRef> {
     let key = if nth == 0 { StepKey::default() } else { StepKey::parse(&nth.to_string()).ok()? };
     Some(StepRef { kind: StepKind::Wait, name: name.clone(), key })
 }
 
-/// A wait as it is recorded. The only wait that fails is one that timed out.
+/// Reads the recorded end of a wait. A wait that failed is a wait that timed out.
 fn read(context: &Context, step: &StepRef, outcome: StepOutcome) -> Result<WaitEnd, WaitError> {
     match outcome {
         StepOutcome::Failed { .. } => Ok(WaitEnd::timed_out(context)),

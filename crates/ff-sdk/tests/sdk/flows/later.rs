@@ -1,4 +1,4 @@
-//! Members that a handler added are recognised longer than the key they were added under.
+//! Members that a handler added are recognised even after the idempotency key of the addition is forgotten.
 
 use std::sync::Arc;
 

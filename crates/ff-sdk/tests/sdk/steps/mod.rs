@@ -16,7 +16,7 @@ mod sqlite {
 
     scenarios::all!(fabric().await);
 
-    /// A store in a file that goes away.
+    /// Connects to a store in a temporary file.
     async fn fabric() -> (FlowFabric, TempDir) {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("sqlite:{}", folder.path().join("steps.db").display());

@@ -1,4 +1,4 @@
-//! The end of a wait is recorded while the handler goes on.
+//! The end of a wait is recorded while the handler continues.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use tokio::sync::{Semaphore, mpsc};
 
 use super::soon;
 
-/// A store that records a step when there is a permit for it.
+/// A store that records a step only when there is a permit for it.
 struct SlowSteps {
     store: Arc<dyn EngineStore>,
     permits: Arc<Semaphore>,
@@ -64,7 +64,7 @@ impl EngineStore for SlowSteps {
     }
 }
 
-/// A store in memory that has no permits yet, and its permits.
+/// Connects to a store in memory that has no permits yet. Returns its permits too.
 async fn slow_steps() -> (FlowFabric, Arc<Semaphore>) {
     let permits = Arc::new(Semaphore::new(0));
     let front = permits.clone();
@@ -72,7 +72,7 @@ async fn slow_steps() -> (FlowFabric, Arc<Semaphore>) {
     (Connect::to("memory:").through(slow).connect().await.unwrap(), permits)
 }
 
-/// A worker whose handler waits for a signal, tells the test, and does a step.
+/// A worker whose handler waits for a signal, notifies the test and runs a step.
 struct World {
     client: Client,
     permits: Arc<Semaphore>,
@@ -81,7 +81,7 @@ struct World {
 }
 
 impl World {
-    /// One execution whose signal has come.
+    /// Submits an execution, waits until it is suspended, and sends it the signal.
     async fn start() -> Self {
         let (ff, permits) = slow_steps().await;
         let (resume, resumed) = mpsc::unbounded_channel();
@@ -89,7 +89,7 @@ impl World {
         let client = ff.client();
         let id = client.submit(Job::new("k", &())).await.unwrap().execution_id;
         let waitpoint = soon(waitpoints.recv()).await.unwrap();
-        // A signal that comes before the suspension would end the wait at once.
+        // A signal that arrives before the suspension would end the wait at once.
         while client.get(&id).await.unwrap().public_state != PublicState::Suspended {
             tokio::task::yield_now().await;
         }
@@ -117,7 +117,7 @@ fn work(ff: &FlowFabric, resume: mpsc::UnboundedSender<u64>) -> mpsc::UnboundedR
             ctx.step("ship", || async move { Ok(paid + 1) }).await
         }
     };
-    // Room for the next run while the lost one still waits for the store.
+    // Two slots: the next run starts while the lost run still waits for the store.
     tokio::spawn(ff.worker("w").concurrency(2).on("k", handler).run_until(std::future::pending()));
     waitpoints
 }
@@ -139,7 +139,7 @@ async fn a_run_that_is_lost_before_the_end_of_its_wait_is_recorded_leaves_it_to_
     assert_eq!(soon(world.resumed.recv()).await, Some(7));
     world.client.revoke(&world.id, None).await.unwrap();
     assert_eq!(soon(world.resumed.recv()).await, Some(7), "the next run does not wait again");
-    // Two of the next run, and one that the lost run asks for in vain.
+    // Two permits for the next run, and one for the record of the lost run, which is refused.
     world.permits.add_permits(3);
     let end = soon(world.client.wait(&world.id)).await.unwrap();
     assert_eq!(end.json::<u64>().unwrap(), 8);

@@ -1,4 +1,4 @@
-//! Children: members a running handler adds to its own flow, and waits for.
+//! Children: members that a running handler adds to its own flow and waits for.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 
 use super::{World, retries, soon, states};
 
-/// Adds children of kind `child`, one for each number.
+/// Returns children of the kind `child`, one for each number.
 fn each(numbers: impl IntoIterator<Item = u64>) -> Vec<(String, Node)> {
     numbers.into_iter().map(|n| (format!("n{n}"), Node::new("child", &n).policy(retries(0)))).collect()
 }
@@ -27,7 +27,7 @@ pub(crate) async fn a_handler_waits_for_its_children_and_hears_how_they_ended(ff
     let calls = Arc::new(AtomicUsize::new(0));
     let counted = calls.clone();
     let world = World::start(ff, move |worker| {
-        // A single slot: while it waits, the parent must not keep the child from running.
+        // A single slot: the waiting parent must not keep the children from running.
         worker.concurrency(1).on("child", child).on("parent", move |ctx: Context| {
             counted.fetch_add(1, Ordering::SeqCst);
             async move {

@@ -1,4 +1,4 @@
-//! Graphs as such: order, joins, and passed results.
+//! Graphs: order, joins and passed results.
 
 use ff_sdk::core::engine_error::Code;
 use ff_sdk::core::execution::Outcome;

@@ -1,4 +1,4 @@
-//! Guarantees to flows and their handlers, on every store. The server's tests run the same over HTTP.
+//! Guarantees for flows and their handlers, on every store. The server's tests run the same scenarios over HTTP.
 
 mod children;
 mod graphs;
@@ -15,7 +15,7 @@ pub(crate) use children::*;
 pub(crate) use graphs::*;
 pub(crate) use operator::*;
 
-/// A test per scenario. `$connect` is its connection, with a guard that lives as long as the test.
+/// Defines one test per scenario. `$connect` returns its connection, and a guard that lives as long as the test.
 macro_rules! all {
     ($connect:expr) => {
         scenarios::all! { $connect =>
@@ -55,7 +55,7 @@ macro_rules! all {
 }
 pub(crate) use all;
 
-/// Workers at work until this is dropped.
+/// A worker that runs until this is dropped.
 struct World {
     ff: FlowFabric,
     _stop: oneshot::Sender<()>,
@@ -83,7 +83,7 @@ impl World {
     }
 }
 
-/// How each node stands, by name.
+/// Returns the state of each node, sorted by name.
 async fn states(flow: &FlowHandle) -> Vec<(String, &'static str)> {
     let members = flow.members().await.unwrap();
     let mut states: Vec<_> =
@@ -92,7 +92,7 @@ async fn states(flow: &FlowHandle) -> Vec<(String, &'static str)> {
     states
 }
 
-/// Tries again at once, or never.
+/// Returns a policy with this many retries, one millisecond apart.
 fn retries(max_retries: u32) -> Policy {
     let mut policy = Policy::default();
     policy.retry_policy.max_retries = max_retries;
@@ -100,7 +100,7 @@ fn retries(max_retries: u32) -> Policy {
     policy
 }
 
-/// Fails rather than hangs.
+/// Awaits a future with a time limit, so that a test fails instead of hanging.
 pub(crate) async fn soon<T>(what: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(30), what).await.expect("it did not happen within thirty seconds")
 }

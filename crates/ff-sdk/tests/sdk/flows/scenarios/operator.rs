@@ -1,4 +1,4 @@
-//! Flows from outside: followed, found, grown, cancelled and replayed.
+//! Calls on flows: following, finding, growing, cancelling and replaying them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

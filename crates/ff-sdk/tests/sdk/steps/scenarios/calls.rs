@@ -12,13 +12,13 @@ use uuid::Uuid;
 
 use super::{World, did, later, soon};
 
-/// Work that is called.
+/// The handler of a callee.
 async fn double(ctx: Context, number: u64) -> Result<u64, Fault> {
     did(&ctx, "double")?;
     if number == 13 { Err(Fault::permanent("superstition", "not that one")) } else { Ok(number * 2) }
 }
 
-/// A worker with a caller and its callees, which runs so many at once.
+/// Starts a worker for a caller and its callees. It runs `at_once` executions at the same time.
 fn world<A>(ff: FlowFabric, at_once: usize, handler: impl ff_sdk::Handler<A>) -> World {
     let large = |_: Context| async { Ok::<_, Fault>("x".repeat(300_000)) };
     let worker = ff.worker("w").concurrency(at_once).on("k", handler).on("double", double).on("large", large);
@@ -63,7 +63,7 @@ pub(crate) async fn a_call_occupies_no_worker(ff: FlowFabric) {
 }
 
 pub(crate) async fn a_callee_that_was_only_chosen_is_submitted(ff: FlowFabric) {
-    // A run that ended between choosing its callee and submitting it.
+    // This run ends after it has chosen its callee and before it submits it.
     let id = ff.client().submit(Job::new("k", &())).await.unwrap().execution_id;
     let next = NextArgs { wait_ms: 10_000, ..NextArgs::new(Holder::parse("dead", "dead-1").unwrap()) };
     let task = soon(ff.long_poll().next(next)).await.unwrap().remove(0).task;

@@ -1,4 +1,4 @@
-//! Guarantees to handlers with steps, on every store. The server's tests run the same over HTTP.
+//! Guarantees for handlers with steps, on every store. The server's tests run the same scenarios over HTTP.
 
 mod again;
 mod calls;
@@ -22,7 +22,7 @@ pub(crate) use running::*;
 pub(crate) use sleeping::*;
 pub(crate) use undoing::*;
 
-/// A test per scenario. `$connect` is its connection, with a guard that lives as long as the test.
+/// Defines one test per scenario. `$connect` returns its connection, and a guard that lives as long as the test.
 macro_rules! all {
     ($connect:expr) => {
         scenarios::all! { $connect =>
@@ -78,7 +78,7 @@ macro_rules! all {
 }
 pub(crate) use all;
 
-/// The actions of handlers, in order. Handlers find it in the worker's state.
+/// The actions of handlers, in order. Handlers get the ledger from the worker's state.
 #[derive(Clone, Default)]
 struct Ledger(Arc<Mutex<Vec<String>>>);
 
@@ -92,23 +92,23 @@ impl Ledger {
     }
 }
 
-/// Notes that something is done.
+/// Adds an action to the ledger, and returns its name in capitals.
 fn did(ctx: &Context, what: &str) -> Result<String, Fault> {
     ctx.state::<Ledger>()?.note(what);
     Ok(what.to_uppercase())
 }
 
-/// A step that notes its name and returns it in capitals.
+/// Runs a step that adds its name to the ledger and returns it in capitals.
 async fn step(ctx: &Context, name: &str) -> Result<String, Fault> {
     ctx.step(name, || async { did(ctx, name) }).await
 }
 
-/// An error that another attempt may not have.
+/// Returns a retryable error.
 fn later<T>() -> Result<T, Fault> {
     Err(Fault::retryable("later", "not yet"))
 }
 
-/// A worker of one handler.
+/// A worker with one handler, which runs until this is dropped.
 struct World {
     ff: FlowFabric,
     ledger: Ledger,
@@ -133,7 +133,7 @@ impl World {
         self.ff.client()
     }
 
-    /// Submits work that is retried at once, so many times.
+    /// Submits an execution with this many retries, without a delay between them.
     async fn submit(&self, retries: u32) -> ExecutionId {
         self.submit_with(|policy| policy.retry_policy.max_retries = retries).await
     }
@@ -149,13 +149,13 @@ impl World {
         soon(self.client().wait(id)).await.unwrap()
     }
 
-    /// The category and the message an execution failed with.
+    /// Returns the category and the message of an execution's failure.
     async fn failure(&self, id: &ExecutionId) -> (String, String) {
         let failure = self.end(id).await.0.failure.expect("it did not fail");
         (failure.category.to_string(), failure.message)
     }
 
-    /// The recorded steps in short: kind, name, key and, where it failed, why.
+    /// Returns the recorded steps in short form: kind, name, key and, for a failed step, the category of the failure.
     async fn steps(&self, id: &ExecutionId) -> Vec<String> {
         let describe = |step: ff_sdk::core::step::Step| {
             let key = if step.step.key.is_empty() { String::new() } else { format!(" [{}]", step.step.key) };
@@ -169,7 +169,7 @@ impl World {
     }
 }
 
-/// Fails rather than hangs.
+/// Awaits a future with a time limit, so that a test fails instead of hanging.
 async fn soon<T>(what: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(30), what).await.expect("it did not happen within thirty seconds")
 }

@@ -1,4 +1,4 @@
-//! Steps as such: run once, told apart by name and key, retried, refused.
+//! Steps: run once, distinguished by name and key, retried, refused.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -205,7 +205,7 @@ pub(crate) async fn steps_that_did_not_come_with_the_claim_are_read(ff: FlowFabr
 
 pub(crate) async fn a_result_is_taken_at_its_limit_and_refused_past_it(ff: FlowFabric) {
     let world = World::start(ff, |ctx: Context| async move {
-        // With its quotes, a text has two bytes more.
+        // As JSON a text is two bytes longer, because of its quotes.
         let text = |bytes: usize| async move { Ok("x".repeat(bytes - 2)) };
         ctx.step("at the limit", || text(limits::STEP_RESULT_BYTES)).await?;
         ctx.step("past it", || text(limits::STEP_RESULT_BYTES + 1)).await.map(drop)
@@ -233,7 +233,7 @@ pub(crate) async fn one_step_too_many_is_not_run(ff: FlowFabric) {
     assert_eq!(world.end(&id).await.0.outcome, Outcome::Success);
 }
 
-/// The end of a wait is recorded while the handler goes on, but the last step there is room for is not.
+/// The end of a wait is recorded while the handler continues, unless it is the last step within the limit.
 pub(crate) async fn one_step_too_many_after_a_wait_is_not_run(ff: FlowFabric) {
     let world = World::start(ff, |ctx: Context| async move {
         step(&ctx, "a").await?;

@@ -55,7 +55,7 @@ pub(crate) async fn more_than_a_hundred_waits_are_remembered(ff: FlowFabric) {
     const WAITS: usize = 120;
     let world = World::start(ff, |ctx: Context| async move {
         for _ in 0..WAITS {
-            // The signal is there when the wait begins, so that the run goes on.
+            // The signal arrives before the wait begins, so the run continues.
             if let Some(waitpoint) = ctx.create_waitpoint("tick").await? {
                 did(&ctx, "tick")?;
                 ctx.state::<ff_sdk::Client>()?.signal(Signal::new(&waitpoint, "tick")).await?;
@@ -75,7 +75,7 @@ pub(crate) async fn a_wait_that_was_not_asked_for_again_is_kept(ff: FlowFabric) 
     let nap = Duration::from_millis(1);
     let world = World::start(ff, move |ctx: Context| async move {
         did(&ctx, "run")?;
-        // The second run does not come to the first wait, but begins another; the third has both.
+        // The second run skips the first wait and begins the second one. The third run makes both waits.
         let has_slept = ctx.state::<super::Ledger>()?.all().len() == 2;
         if !has_slept {
             ctx.sleep("first", nap).await?;

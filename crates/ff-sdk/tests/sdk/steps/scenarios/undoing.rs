@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 
 use super::{World, did, later, soon, step};
 
-/// A step that notes when it is undone, and its result.
+/// Runs a step whose compensation adds the result of the step to the ledger.
 async fn reversible(ctx: &Context, name: &'static str) -> Result<String, Fault> {
     let own = ctx.clone();
     let undo = move |result: String| {
@@ -150,7 +150,7 @@ pub(crate) async fn a_run_that_is_over_keeps_no_compensation(ff: FlowFabric) {
     let id = world.submit(0).await;
     assert_eq!(world.end(&id).await.0.outcome, Outcome::Success);
     let dropped = async {
-        // The handler itself has the last one.
+        // The handler itself holds the last reference.
         while seen.strong_count() > 1 {
             tokio::task::yield_now().await;
         }

@@ -1,4 +1,4 @@
-//! Answers: from people, from operators, from other services, and as followers of the feed receive them.
+//! Answers from people, operators and other services, and their delivery to followers of the feed.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 
 use super::{WaitpointSender, World, soon};
 
-/// A handler that says how an approval went.
+/// A handler whose result describes the decision on an approval.
 async fn ask(ctx: Context) -> Result<String, Fault> {
     let sender = ctx.state::<WaitpointSender>()?;
     let wait = ctx.wait_for_approval("Deploy 1.4?").asking("All checks are green.").announce(sender.to());

@@ -1,4 +1,4 @@
-//! Budgets that have an execution wait at the report that goes past them.
+//! Budgets that make an execution wait at the usage report that exceeds them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,7 +13,8 @@ use super::{WaitpointSender, World, soon};
 
 const ASKS: &str = r#"{"scope":"kind:k","limits":{"tokens":{"hard":100}},"on_hard_limit":"suspend"}"#;
 
-/// Three calls of a model that costs 60 tokens each, made once however often the handler runs.
+/// Calls a model three times, for 60 tokens each, and once however often the handler runs. Returns the number of calls
+/// made.
 async fn calls(ctx: Context, made: Arc<AtomicU32>) -> Result<u32, Fault> {
     for turn in 0..3 {
         let call = || {
@@ -50,7 +51,7 @@ pub(crate) async fn a_report_over_a_budget_waits_for_an_answer_and_goes_on(ff: F
     assert_eq!(info.suspension.unwrap().reason, SuspendReason::PausedByBudget);
     assert_eq!(tokens(&world, &id).await, (120, 120));
 
-    // Work of the same budget that has not begun stays where it is, also when this one goes on.
+    // Another execution of the same budget that has not started stays blocked, even when this one continues.
     let other = world.client().submit(Job::new("k", &())).await.unwrap().execution_id;
     let blocked = async {
         while world.client().get(&other).await.unwrap().public_state != PublicState::RateLimited {
@@ -59,7 +60,7 @@ pub(crate) async fn a_report_over_a_budget_waits_for_an_answer_and_goes_on(ff: F
     };
     soon(blocked).await;
     world.client().signal(Signal::new(&waitpoint, "approved")).await.unwrap();
-    // Nothing was added, so the next report asks again.
+    // The budget was not raised, so the next report asks again.
     world.next_waitpoint().await;
     world.waits(&id).await;
     assert_eq!(tokens(&world, &id).await, (180, 180), "what was reported before the wait counts once");

@@ -1,4 +1,4 @@
-//! Guarantees to handlers that wait, on every store. The server's tests run the same over HTTP.
+//! Guarantees for handlers that wait, on every store. The server's tests run the same scenarios over HTTP.
 
 mod answers;
 mod budgets;
@@ -17,7 +17,7 @@ pub(crate) use answers::*;
 pub(crate) use budgets::*;
 pub(crate) use waits::*;
 
-/// A test per scenario. `$connect` is its connection, with a guard that lives as long as the test.
+/// Defines one test per scenario. `$connect` returns its connection, and a guard that lives as long as the test.
 macro_rules! all {
     ($connect:expr) => {
         scenarios::all! { $connect =>
@@ -57,19 +57,19 @@ macro_rules! all {
 }
 pub(crate) use all;
 
-/// A worker of one handler, and a channel of the waitpoints it announces.
+/// A worker with one handler, and a channel of the waitpoints that it announces.
 struct World {
     ff: FlowFabric,
     waitpoints: mpsc::UnboundedReceiver<Waitpoint>,
     _stop: oneshot::Sender<()>,
 }
 
-/// The channel handlers send their waitpoints to.
+/// The channel to which handlers send their waitpoints.
 #[derive(Clone)]
 struct WaitpointSender(mpsc::UnboundedSender<Waitpoint>);
 
 impl WaitpointSender {
-    /// An announcement that tells the test.
+    /// Returns an announcement that sends the waitpoint to the test.
     fn to(&self) -> impl FnOnce(Waitpoint) -> std::future::Ready<Result<(), Fault>> + Send + 'static {
         let sender = self.0.clone();
         move |waitpoint| {
@@ -100,12 +100,12 @@ impl World {
         self.client().submit(Job::new("k", &()).policy(policy)).await.unwrap().execution_id
     }
 
-    /// The next waitpoint a handler announces.
+    /// Waits for the next waitpoint that a handler announces.
     async fn next_waitpoint(&mut self) -> Waitpoint {
         soon(self.waitpoints.recv()).await.unwrap()
     }
 
-    /// Returns once the execution is suspended. The handler announces its waitpoint before that.
+    /// Waits until the execution is suspended. The handler announces its waitpoint before that.
     async fn waits(&self, id: &ExecutionId) {
         let waits = async {
             while self.client().get(id).await.unwrap().public_state != PublicState::Suspended {
@@ -120,7 +120,7 @@ impl World {
     }
 }
 
-/// Fails rather than hangs.
+/// Awaits a future with a time limit, so that a test fails instead of hanging.
 pub(crate) async fn soon<T>(what: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(20), what).await.expect("it did not happen within twenty seconds")
 }

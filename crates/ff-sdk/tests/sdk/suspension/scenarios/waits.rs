@@ -1,4 +1,4 @@
-//! Waits as such: told apart by name, ended by signals and timeouts, and the end of the run they stand in.
+//! Waits: distinguished by name, ended by signals and timeouts, and ending the run of their handler.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -222,7 +222,7 @@ pub(crate) async fn a_wait_that_cannot_be_announced_has_not_begun(ff: FlowFabric
     assert_eq!(attempts[0].end.as_ref().unwrap().failure.as_ref().unwrap().category.as_str(), "mail");
 }
 
-/// Tells when it is dropped.
+/// A guard that notifies the test when it is dropped.
 struct DropNotice(Arc<Notify>);
 
 impl Drop for DropNotice {
@@ -241,7 +241,7 @@ pub(crate) async fn a_handler_that_drops_its_wait_is_dropped_all_the_same(ff: Fl
                 return Ok("went on");
             }
             let _dropped = DropNotice(tell);
-            // The call is under way when the handler is dropped.
+            // The timeout drops the wait while its call to the store may be under way.
             let wait = tokio::time::timeout(Duration::from_millis(1), ctx.wait_for_signal("go").into_future());
             assert!(wait.await.is_err());
             std::future::pending::<Result<&str, Fault>>().await
