@@ -48,7 +48,7 @@ fn media_type(path: &str) -> &'static str {
     }
 }
 
-/// Returns the FNV-1a hash, which is enough to detect a changed file.
+/// Returns a hash of the file, good enough to detect a changed one.
 fn fingerprint(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -45,7 +45,7 @@ impl Read for ReaderSession {
     }
 }
 
-/// The writing connection. The file has one owner and one writer, so every partition belongs to this session.
+/// The writing connection. The file has one owner and one writer, so every partition belongs to its session.
 pub(crate) struct WriterSession {
     reading: ReaderSession,
     clock: Arc<MonotonicClock>,

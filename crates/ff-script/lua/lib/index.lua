@@ -149,8 +149,7 @@ function index.forget_queues()
   here.memory.waiting, here.memory.known = {}, 0
 end
 
---- Returns the length of a queue before it grew. A queue this server has not seen is added to the list that sweeps use, so that a queue
---- with entries is always listed.
+--- Returns the length of a queue before it grew. A queue this server has not seen is added to the list that sweeps use.
 local function count_before(queue, lane, kind, class, by)
   local memory = here.memory
   local count = memory.waiting[queue]
