@@ -43,12 +43,13 @@ pub trait Call: Serialize + DeserializeOwned + Send + Sync + 'static {
 
 /// Calls that are one operation on one thing, all of them `POST`, as
 /// `PATH ACCESS NAME: Body(Arguments, what the path names) -> Answer, at most BYTES, refused with, what it does => what is answered`.
+/// A row may have marks, as in [`routes`], before its sentences.
 #[macro_export]
 macro_rules! calls {
     ($callback:ident) => {
         $callback! {
             "/v1/executions/{id}/cancel" STEER execution::cancel:
-                Cancel(CancelArgs, execution_id: ExecutionId) -> CancelledExecution, at most CONTROL_BODY_BYTES, refused [409],
+                Cancel(CancelArgs, execution_id: ExecutionId) -> CancelledExecution, at most CONTROL_BODY_BYTES, refused [409] Audited,
                 "Cancels an execution in any live state." => "It is cancelled.";
             "/v1/executions/{id}/replay" OPERATE execution::replay:
                 Replay(ReplayArgs, execution_id: ExecutionId) -> ReplayedExecution, at most CONTROL_BODY_BYTES, refused [409],
@@ -132,14 +133,23 @@ macro_rules! calls {
     };
 }
 
-/// The other routes, as `METHOD PATH ACCESS NAME`; a name is the handler in the server, and the operation id in the API's description.
+/// The other routes, as `METHOD PATH ACCESS NAME, MARKS`. A name is the handler in the server, and the operation id in the API's
+/// description. A mark says how the server treats requests to the route:
+///
+/// | mark | the server |
+/// |---|---|
+/// | `Waits` | expects a long poll or a stream: a separate share of its capacity, and a longer limit of time |
+/// | `Page` | reads many rows: few of these requests run at once |
+/// | `ManyCalls` | makes many calls to the store: a longer limit of time |
+/// | `HealthCheck` | answers even when it is full |
+/// | `Audited` | writes a line to the audit log. Calls that only operators may make need no mark |
 #[macro_export]
 macro_rules! routes {
     ($callback:ident) => {
         $callback! {
-            get  "/healthz"                                               OPEN      health::healthz;
-            get  "/readyz"                                                OPEN      health::readyz;
-            get  "/metrics"                                               EVERYBODY metrics::show;
+            get  "/healthz"                                               OPEN      health::healthz, HealthCheck;
+            get  "/readyz"                                                OPEN      health::readyz, HealthCheck;
+            get  "/metrics"                                               EVERYBODY metrics::show, ManyCalls;
             get  "/openapi.json"                                          OPEN      openapi::show;
             get  "/errors/{code}"                                         OPEN      meaning;
             get  "/approvals/{id}/{waitpoint}"                            OPEN      approval::show;
@@ -149,24 +159,24 @@ macro_rules! routes {
             post "/v1/session"                                            ANY       session::begin;
             post "/v1/session/end"                                        OPEN      session::end;
             get  "/v1/activity"                                           READ      activity::show;
-            get  "/v1/doctor"                                             EVERYBODY doctor::examine;
+            get  "/v1/doctor"                                             EVERYBODY doctor::examine, ManyCalls;
             get  "/v1/secrets"                                            ADMIN     secret::list;
-            post "/v1/secrets/rotate"                                     ADMIN     secret::rotate;
-            get  "/v1/deliveries"                                         EVERYBODY signal::deliveries;
-            get  "/v1/decisions"                                          OPERATE   decision::list;
+            post "/v1/secrets/rotate"                                     ADMIN     secret::rotate, ManyCalls;
+            get  "/v1/deliveries"                                         EVERYBODY signal::deliveries, Waits;
+            get  "/v1/decisions"                                          OPERATE   decision::list, Page;
             post "/v1/executions"                                         SUBMIT    execution::submit;
-            get  "/v1/executions"                                         READ      execution::list;
-            post "/v1/executions/batch"                                   SUBMIT    execution::submit_many;
-            post "/v1/executions/bulk"                                    OPERATE   execution::bulk;
+            get  "/v1/executions"                                         READ      execution::list, Page;
+            post "/v1/executions/batch"                                   SUBMIT    execution::submit_many, ManyCalls;
+            post "/v1/executions/bulk"                                    OPERATE   execution::bulk, ManyCalls, Audited;
             get  "/v1/executions/{id}"                                    READ      execution::describe;
-            get  "/v1/executions/{id}/events"                             READ      event::of_execution;
+            get  "/v1/executions/{id}/events"                             READ      event::of_execution, Waits;
             get  "/v1/executions/{id}/explain"                            READ      execution::explain;
             get  "/v1/executions/{id}/payload"                            READ      execution::payload;
-            get  "/v1/executions/{id}/result"                             READ      execution::result;
+            get  "/v1/executions/{id}/result"                             READ      execution::result, Waits;
             get  "/v1/executions/{id}/attempts"                           READ      execution::attempts;
             get  "/v1/executions/{id}/usage"                              READ      budget::of_execution;
             get  "/v1/executions/{id}/steps"                              READ      step::list;
-            get  "/v1/executions/{id}/stream"                             READ_STREAM stream::read;
+            get  "/v1/executions/{id}/stream"                             READ_STREAM stream::read, Waits;
             post "/v1/executions/{id}/stream/token"                       READ      stream::make_token;
             post "/v1/executions/{id}/suspend"                            WORK      suspension::suspend;
             post "/v1/executions/{id}/resume"                             OPERATE   suspension::resume;
@@ -178,44 +188,44 @@ macro_rules! routes {
             post "/v1/executions/{id}/signals"                            TOKEN     signal::deliver;
             get  "/v1/executions/{id}/signals"                            READ      signal::list;
             get  "/v1/executions/{id}/signals/{signal}"                   READ      signal::read;
-            post "/v1/flows"                                              SUBMIT    flow::submit;
-            get  "/v1/flows"                                              READ      flow::list;
-            get  "/v1/flows/{flow}"                                       READ      flow::describe;
+            post "/v1/flows"                                              SUBMIT    flow::submit, ManyCalls;
+            get  "/v1/flows"                                              READ      flow::list, Page, ManyCalls;
+            get  "/v1/flows/{flow}"                                       READ      flow::describe, Waits;
             get  "/v1/flows/{flow}/usage"                                 READ      budget::of_flow;
-            get  "/v1/flows/{flow}/members"                               READ      flow::members;
-            get  "/v1/flows/{flow}/edges"                                 READ      flow::edges;
-            get  "/v1/flows/{flow}/events"                                READ      flow::events;
-            post "/v1/flows/{flow}/grow"                                  GROW      flow::grow;
-            post "/v1/flows/{flow}/cancel"                                STEER     flow::cancel;
-            post "/v1/flows/{flow}/nodes/{node}/replay"                   OPERATE   flow::replay;
-            get  "/v1/lanes"                                              READ      lane::list;
+            get  "/v1/flows/{flow}/members"                               READ      flow::members, Page;
+            get  "/v1/flows/{flow}/edges"                                 READ      flow::edges, Page;
+            get  "/v1/flows/{flow}/events"                                READ      flow::events, Waits;
+            post "/v1/flows/{flow}/grow"                                  GROW      flow::grow, ManyCalls;
+            post "/v1/flows/{flow}/cancel"                                STEER     flow::cancel, Waits;
+            post "/v1/flows/{flow}/nodes/{node}/replay"                   OPERATE   flow::replay, Audited;
+            get  "/v1/lanes"                                              READ      lane::list, Page;
             get  "/v1/lanes/{lane}"                                       READ      lane::describe;
             get  "/v1/lanes/{lane}/explain"                               READ      lane::explain;
-            post "/v1/lanes/{lane}"                                       OPERATE   lane::configure;
+            post "/v1/lanes/{lane}"                                       OPERATE   lane::configure, Audited;
             get  "/v1/quotas"                                             READ      quota::list;
             get  "/v1/quotas/{quota}"                                     READ      quota::describe;
-            post "/v1/quotas/{quota}"                                     OPERATE   quota::put;
-            post "/v1/quotas/{quota}/delete"                              OPERATE   quota::delete;
+            post "/v1/quotas/{quota}"                                     OPERATE   quota::put, Audited;
+            post "/v1/quotas/{quota}/delete"                              OPERATE   quota::delete, Audited;
             get  "/v1/schedules"                                          READ      schedule::list;
             get  "/v1/schedules/{schedule}"                               READ      schedule::describe;
             get  "/v1/schedules/{schedule}/next"                          READ      schedule::next;
-            post "/v1/schedules/{schedule}"                               OPERATE   schedule::put;
-            post "/v1/schedules/{schedule}/delete"                        OPERATE   schedule::delete;
-            post "/v1/schedules/{schedule}/pause"                         OPERATE   schedule::pause;
-            post "/v1/schedules/{schedule}/resume"                        OPERATE   schedule::resume;
-            post "/v1/schedules/{schedule}/trigger"                       OPERATE   schedule::trigger;
-            post "/v1/schedules/{schedule}/backfill"                      OPERATE   schedule::backfill;
+            post "/v1/schedules/{schedule}"                               OPERATE   schedule::put, Audited;
+            post "/v1/schedules/{schedule}/delete"                        OPERATE   schedule::delete, Audited;
+            post "/v1/schedules/{schedule}/pause"                         OPERATE   schedule::pause, Audited;
+            post "/v1/schedules/{schedule}/resume"                        OPERATE   schedule::resume, Audited;
+            post "/v1/schedules/{schedule}/trigger"                       OPERATE   schedule::trigger, Audited;
+            post "/v1/schedules/{schedule}/backfill"                      OPERATE   schedule::backfill, Audited;
             get  "/v1/budgets"                                            READ      budget::list;
             get  "/v1/budgets/{budget}"                                   READ      budget::describe;
-            post "/v1/budgets/{budget}"                                   OPERATE   budget::put;
-            post "/v1/budgets/{budget}/reset"                             OPERATE   budget::reset;
-            post "/v1/budgets/{budget}/delete"                            OPERATE   budget::delete;
-            get  "/v1/events"                                             OPERATE   event::list;
+            post "/v1/budgets/{budget}"                                   OPERATE   budget::put, Audited;
+            post "/v1/budgets/{budget}/reset"                             OPERATE   budget::reset, Audited;
+            post "/v1/budgets/{budget}/delete"                            OPERATE   budget::delete, Audited;
+            get  "/v1/events"                                             OPERATE   event::list, Waits;
             get  "/v1/grants"                                             READ      lease::grants;
-            get  "/v1/workers"                                            OPERATE   worker::list;
-            post "/v1/worker/batch"                                       WORK      lease::batch;
-            post "/v1/workers/{instance}/claim"                           WORK      lease::claim;
-            get  "/v1/workers/{instance}/control"                         WORK      lease::control;
+            get  "/v1/workers"                                            OPERATE   worker::list, Page;
+            post "/v1/worker/batch"                                       WORK      lease::batch, ManyCalls;
+            post "/v1/workers/{instance}/claim"                           WORK      lease::claim, Waits;
+            get  "/v1/workers/{instance}/control"                         WORK      lease::control, Waits;
             get  "/v1/keys"                                               ADMIN     api_key::list;
             post "/v1/keys"                                               ADMIN     api_key::create;
             post "/v1/keys/{key}/revoke"                                  ADMIN     api_key::revoke;
@@ -341,7 +351,7 @@ impl Cascade {
 macro_rules! define_calls {
     ($($path:literal $access:ident $name:path:
         $body:ident($args:ty, $subject:ident: $type:ty) -> $answer:ty, at most $bytes:ident $(within $namespace:ident)?,
-        refused [$($status:literal),*], $does:literal => $says:literal;)*) => {$(
+        refused [$($status:literal),*] $($mark:ident)*, $does:literal => $says:literal;)*) => {$(
         impl Call for $body {
             type Args = $args;
             type Reply = $answer;

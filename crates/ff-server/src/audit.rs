@@ -13,29 +13,9 @@ use crate::route_table;
 /// Log target of the audit lines.
 const AUDIT: &str = "ff_server::audit";
 
-/// Routes that change work, in addition to the calls that only operators may make. Decisions about suspensions, flows, keys and
-/// secrets have log lines of their own with more detail.
-const STEERING: &[&str] = &[
-    "/v1/executions/{id}/cancel",
-    "/v1/executions/bulk",
-    "/v1/flows/{flow}/nodes/{node}/replay",
-    "/v1/lanes/{lane}",
-    "/v1/budgets/{budget}",
-    "/v1/budgets/{budget}/delete",
-    "/v1/budgets/{budget}/reset",
-    "/v1/quotas/{quota}",
-    "/v1/quotas/{quota}/delete",
-    "/v1/schedules/{schedule}",
-    "/v1/schedules/{schedule}/delete",
-    "/v1/schedules/{schedule}/pause",
-    "/v1/schedules/{schedule}/resume",
-    "/v1/schedules/{schedule}/trigger",
-    "/v1/schedules/{schedule}/backfill",
-];
-
 /// Logs a request by which an operator changes work, with its operation id.
 pub(crate) fn steered(caller: &Caller, method: &Method, route: &str, path: &str) {
-    if *method == Method::POST && (STEERING.contains(&route) || route_table::is_operators_call(route)) {
+    if route_table::is_audited(method.as_str(), route) {
         let operation = route_table::operation_id(method.as_str(), route).unwrap_or_default();
         tracing::info!(target: AUDIT, operation, path, %caller, "work was changed");
     }
@@ -154,19 +134,4 @@ pub(crate) fn key_revoked(caller: &Caller, id: &KeyId, revoked: &RevokedKey) {
 pub(crate) fn wrong_key(caller: &Caller, named: Option<&KeyId>) {
     let id = named.map_or("none", KeyId::as_str);
     tracing::info!(target: AUDIT, id = ?id, %caller, "a wrong key was shown");
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::route_table::ROUTES;
-
-    #[test]
-    fn every_route_that_steers_is_there() {
-        for path in STEERING {
-            assert!(ROUTES.iter().any(|(method, known, _)| known == path && *method == "post"), "{path}");
-        }
-        assert!(route_table::is_operators_call("/v1/executions/{id}/revoke"));
-        assert!(!route_table::is_operators_call("/v1/executions/{id}/renew"));
-    }
 }

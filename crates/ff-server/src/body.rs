@@ -63,7 +63,7 @@ macro_rules! bounded {
 macro_rules! bounded_calls {
     ($($path:literal $access:ident $name:path:
         $body:ident($args:ty, $subject:ident: $type:ty) -> $answer:ty, at most $bytes:ident $(within $namespace:ident)?,
-        refused [$($status:literal),*], $does:literal => $says:literal;)*) => {
+        refused [$($status:literal),*] $($mark:ident)*, $does:literal => $says:literal;)*) => {
         bounded! { $($body at most $bytes $(within $namespace)?;)* }
     };
 }

@@ -28,7 +28,7 @@ use crate::{
 macro_rules! call_routes {
     ($($path:literal $access:ident $name:path:
         $body:ident($args:ty, $subject:ident: $type:ty) -> $answer:ty, at most $bytes:ident $(within $namespace:ident)?,
-        refused [$($status:literal),*], $does:literal => $says:literal;)*) => {
+        refused [$($status:literal),*] $($mark:ident)*, $does:literal => $says:literal;)*) => {
         fn with_calls(router: Router<ServerState>) -> Router<ServerState> {
             router$(.route($path, axum::routing::post(call::handle::<ff_api::$body>)))*
         }
@@ -36,7 +36,7 @@ macro_rules! call_routes {
 }
 
 macro_rules! handler_routes {
-    ($($method:ident $path:literal $access:ident $handler:path;)*) => {
+    ($($method:ident $path:literal $access:ident $handler:path $(, $mark:ident)*;)*) => {
         fn with_handlers(router: Router<ServerState>) -> Router<ServerState> {
             router$(.route($path, axum::routing::$method($handler)))*
         }

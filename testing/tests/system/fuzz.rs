@@ -274,7 +274,7 @@ struct Subjects {
 macro_rules! read_calls {
     ($($path:literal $access:ident $name:path:
         $body:ident($args:ty, $subject:ident: $type:ty) -> $answer:ty, at most $bytes:ident $(within $namespace:ident)?,
-        refused [$($status:literal),*], $does:literal => $says:literal;)*) => {
+        refused [$($status:literal),*] $($mark:ident)*, $does:literal => $says:literal;)*) => {
         /// Reads a body as that of every call, up to what a store is asked for.
         fn read_as_every_call(body: &[u8], subjects: &Subjects) -> bool {
             let check = |args: Result<Operation, Refusal>| args.and_then(|operation| operation.check(&PartitionConfig::default()));

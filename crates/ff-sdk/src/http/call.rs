@@ -125,7 +125,7 @@ fn unanswered(error: reqwest::Error) -> EngineError {
 macro_rules! call_handlers {
     ($($path:literal $access:ident $name:path:
         $body:ident($args:ty, $subject:ident: $type:ty) -> $answer:ty, at most $bytes:ident $(within $namespace:ident)?,
-        refused [$($status:literal),*], $does:literal => $says:literal;)*) => {$(
+        refused [$($status:literal),*] $($mark:ident)*, $does:literal => $says:literal;)*) => {$(
         impl Handle<$args, <$args as Ask>::Answer> for HttpConnection {
             async fn handle(&self, args: $args) -> Answer<<$args as Ask>::Answer> {
                 self.call::<ff_api::$body>(args).await

@@ -32,7 +32,7 @@ use crate::problem::Result;
 macro_rules! call_descriptions {
     ($($path:literal $access:ident $name:path:
         $body:ident($args:ty, $subject:ident: $type:ty) -> $answer:ty, at most $bytes:ident $(within $namespace:ident)?,
-        refused [$($status:literal),*], $does:literal => $says:literal;)*) => {
+        refused [$($status:literal),*] $($mark:ident)*, $does:literal => $says:literal;)*) => {
         fn describe_calls(api: &mut OpenApiBuilder) {
             $(api.post($path, $does)
                 .takes::<ff_api::$body>(<ff_api::$body as ff_api::Call>::BODY_BYTES)
