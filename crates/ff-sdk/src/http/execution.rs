@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::HttpConnection;
-use super::coalesce::Together;
+use super::coalesce::CoalescedCall;
 use super::error::{unreadable, unwritable};
 
 /// The query parameter that requests payloads as exact bytes.
@@ -24,19 +24,19 @@ impl Handle<SubmitArgs, SubmittedExecution> for HttpConnection {
     }
 }
 
-impl Together for SubmitArgs {
+impl CoalescedCall for SubmitArgs {
     type Reply = SubmittedExecution;
 
     fn bytes(&self) -> usize {
         self.payload.bytes.len()
     }
 
-    async fn alone(self, server: &HttpConnection) -> Answer<SubmittedExecution> {
+    async fn send_one(self, server: &HttpConnection) -> Answer<SubmittedExecution> {
         let submit = ff_api::Submit::of(self).map_err(unwritable)?;
         server.post(&["executions"], &submit, 0).await
     }
 
-    async fn together(calls: Vec<Self>, server: &HttpConnection) -> Answer<Vec<Answer<SubmittedExecution>>> {
+    async fn send_many(calls: Vec<Self>, server: &HttpConnection) -> Answer<Vec<Answer<SubmittedExecution>>> {
         server.submit_many(calls).await
     }
 }

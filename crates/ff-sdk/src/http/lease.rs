@@ -7,7 +7,7 @@ use ff_core::types::ExecutionId;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::HttpConnection;
-use super::coalesce::Together;
+use super::coalesce::CoalescedCall;
 use super::error::{unreadable, unwritable};
 
 /// A holder's call about an execution, which may share a request with others.
@@ -19,18 +19,18 @@ pub(super) struct HolderCall {
     pub(super) body: Box<RawValue>,
 }
 
-impl Together for HolderCall {
+impl CoalescedCall for HolderCall {
     type Reply = Box<RawValue>;
 
     fn bytes(&self) -> usize {
         self.body.get().len()
     }
 
-    async fn alone(self, server: &HttpConnection) -> Answer<Box<RawValue>> {
+    async fn send_one(self, server: &HttpConnection) -> Answer<Box<RawValue>> {
         server.post(&["executions", &self.execution_id.to_string(), self.verb], &self.body, 0).await
     }
 
-    async fn together(calls: Vec<Self>, server: &HttpConnection) -> Answer<Vec<Answer<Box<RawValue>>>> {
+    async fn send_many(calls: Vec<Self>, server: &HttpConnection) -> Answer<Vec<Answer<Box<RawValue>>>> {
         let count = calls.len();
         let written = calls.into_iter().map(|HolderCall { call, execution_id, body, .. }| {
             to_raw_value(&WorkerCall { call, execution_id, body }).map_err(unwritable)
