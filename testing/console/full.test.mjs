@@ -325,7 +325,7 @@ test("the demo has something for every page", async () => {
     await goTo(page, "#/quotas");
     await page.getByText("mails-per-customer").waitFor();
     await goTo(page, "#/budgets/answer-tokens");
-    await page.getByText("nothing further starts until it begins anew").waitFor({ timeout: 90_000 });
+    await page.getByText("nothing further starts until it resets").waitFor({ timeout: 90_000 });
     await page.getByRole("heading", { name: "Waits for it" }).waitFor({ timeout: 30_000 });
     await keep(page, "demo-budget");
     await goTo(page, "#/executions?state=failed");

@@ -40,7 +40,7 @@ pub use execution::{
     Batch, BatchItem, BatchReply, Bulk, BulkVerb, ExecutionEnd, Page, PayloadView, SetTags, Submit, TriedOutcome,
 };
 pub use flow::{
-    CancelFlow, FlowCancellation, FlowGraph, FlowView, FlowsPage, GrowFlow, GrownEdge, HolderOf, IncomingEdge,
+    CancelFlow, EdgeAddition, FlowCancellation, FlowGraph, FlowView, FlowsPage, GrowFlow, HolderOf, IncomingEdge,
     JoinBody, JoinOf, NewFlow, Node, Nodes, SubmitFlow, TagFlow, WaitForChildren,
 };
 pub use lane::{ConfigureLane, LanesPage};

@@ -9,7 +9,7 @@ use ff_core::payload::Payload;
 use ff_core::step::{StepKind, StepOutcome, StepRef};
 use ff_core::types::{
     AttemptId, AttemptIndex, ContentType, ExecutionId, Kind, LeaseEpoch, LeaseId, StepKey, StepName, TimestampMs,
-    draw_execution_uuid,
+    new_execution_uuid,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -243,7 +243,7 @@ impl Fork {
 
     /// The arguments of the call about this execution.
     pub fn into_args(self, execution_id: ExecutionId) -> Result<ForkArgs, Refusal> {
-        let uuid = self.uuid.unwrap_or_else(draw_execution_uuid);
+        let uuid = self.uuid.unwrap_or_else(new_execution_uuid);
         Ok(ForkArgs { execution_id, uuid, before_step: self.before_step })
     }
 }

@@ -1,7 +1,7 @@
 //! Reads that explain an execution or a lane, over the model.
 
 use ff_core::backend::{Answer, Handle};
-use ff_core::contracts::{LaneInfo, LaneStanding};
+use ff_core::contracts::{LaneInfo, LanePlace};
 use ff_core::explain::{QueueArgs, QueueFacts};
 use ff_core::query::DescribeLiveLane;
 
@@ -16,7 +16,7 @@ impl Handle<QueueArgs, QueueFacts> for MemoryBackend {
 impl Handle<DescribeLiveLane, LaneInfo> for MemoryBackend {
     async fn handle(&self, DescribeLiveLane { ref namespace, ref lane }: DescribeLiveLane) -> Answer<LaneInfo> {
         let mut info = self.model()?.lane_info(&lane.within(namespace));
-        info.depths.remove(&LaneStanding::Finished);
+        info.depths.remove(&LanePlace::Finished);
         Ok(info)
     }
 }

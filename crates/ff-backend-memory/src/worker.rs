@@ -19,7 +19,7 @@ impl MemoryBackend {
         }
         args.check()?;
         let now = self.clock.now();
-        Ok(args.check_capacity(model.workers().filter(|worker| args.is_beside(worker, now)).count())?)
+        Ok(args.check_capacity(model.workers().filter(|worker| args.counts_towards_limit(worker, now)).count())?)
     }
 }
 

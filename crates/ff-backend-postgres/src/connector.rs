@@ -74,7 +74,7 @@ impl Connector {
         }
         match timeout(2 * CONNECT_TIMEOUT, config.connect(self.place.tls.clone())).await {
             Ok(connected) => connected.map_err(|error| DriverError::of(&error)),
-            Err(_) => Err(DriverError::Lost("the server did not let us in in time".into())),
+            Err(_) => Err(DriverError::Lost("the server did not accept the connection in time".into())),
         }
     }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use async_trait::async_trait;
 use ff_core::backend::Answer;
-use ff_core::contracts::{Depth, Depths, LaneInfo, LaneStanding, LanesFill, LanesPage, ListLanesArgs, ListingStep};
+use ff_core::contracts::{Depth, Depths, LaneInfo, LanePlace, LanesPage, LanesPageBuilder, ListLanesArgs, ListingStep};
 use ff_core::execution::Blocker;
 use ff_core::lane::Lane;
 use ff_core::partition::{PartitionConfig, lane_partition};
@@ -46,7 +46,7 @@ impl Question for ListLanesArgs {
     type Answer = LanesPage;
 
     async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<LanesPage> {
-        let mut fill = LanesFill::of(&self);
+        let mut fill = LanesPageBuilder::of(&self);
         let mut after = self.begin();
         let counting = Counting { finished: self.finished, ..Counting::ALL };
         while !fill.is_full()
@@ -118,16 +118,16 @@ async fn depths(
 ) -> Result<Depths, SqlError> {
     let lane = || Value::from(lane.as_str());
     let mut depths = Depths::new();
-    let waiting = |depths: &Depths| depths.get(&LaneStanding::Waiting).map_or(0, |depth| depth.count);
+    let waiting = |depths: &Depths| depths.get(&LanePlace::Waiting).map_or(0, |depth| depth.count);
     // A long queue reaches the limit after few partitions.
     for span in growing_spans(partitions.num_flow_partitions, most < Counting::ALL.most) {
         if waiting(&depths) < most {
             let on = |partition: u16| vec![partition.into(), lane(), Value::number(most)];
-            count(reader, DEPTH_READY, span.map(|nth| (LaneStanding::Waiting, on(nth))), &mut depths).await?;
+            count(reader, DEPTH_READY, span.map(|nth| (LanePlace::Waiting, on(nth))), &mut depths).await?;
         }
     }
     let everywhere = 0..partitions.num_flow_partitions;
-    let active = everywhere.map(|partition| (LaneStanding::Active, vec![partition.into(), lane()]));
+    let active = everywhere.map(|partition| (LanePlace::Active, vec![partition.into(), lane()]));
     count(reader, DEPTH_ACTIVE, active, &mut depths).await?;
     let labelled = |except: &str, value: &str| {
         vec![lane(), except.into(), namespace.as_str().into(), value.into(), Value::number(most)]
@@ -139,7 +139,7 @@ async fn depths(
         .iter()
         .filter_map(|(on, standing)| Some((*standing, labelled(suspended, label_of_reason(on.reason())?.1))));
     count(reader, DEPTH_IN_STATE, in_state.chain(kept_back), &mut depths).await?;
-    let completed = finished.then(|| (LaneStanding::Finished, vec![lane()]));
+    let completed = finished.then(|| (LanePlace::Finished, vec![lane()]));
     count(reader, DEPTH_COMPLETED, completed, &mut depths).await?;
     Ok(depths)
 }
@@ -148,7 +148,7 @@ async fn depths(
 async fn count(
     reader: &mut dyn Read,
     sql: &'static str,
-    queries: impl IntoIterator<Item = (LaneStanding, Vec<Value>)>,
+    queries: impl IntoIterator<Item = (LanePlace, Vec<Value>)>,
     depths: &mut Depths,
 ) -> Result<(), SqlError> {
     let (standings, parameters): (Vec<_>, Vec<_>) = queries.into_iter().unzip();
@@ -176,27 +176,27 @@ pub(crate) fn growing_spans(partitions: u16, is_growing: bool) -> impl Iterator<
     })
 }
 
-fn depth_of(row: &Row, standing: LaneStanding) -> Result<Depth, SqlError> {
-    let has_age = standing != LaneStanding::Finished && !row.is_null(1);
+fn depth_of(row: &Row, standing: LanePlace) -> Result<Depth, SqlError> {
+    let has_age = standing != LanePlace::Finished && !row.is_null(1);
     let first_at = has_age.then(|| row.moment(1)).transpose()?;
     Ok(Depth { count: row.count(0)?, first_at })
 }
 
 /// The standings of executions that admission keeps back.
-const KEPT_BACK: [(Blocker, LaneStanding); 5] = [
-    (Blocker::Route, LaneStanding::BlockedByRoute),
-    (Blocker::Quota, LaneStanding::BlockedByQuota),
-    (Blocker::Budget, LaneStanding::BlockedByBudget),
-    (Blocker::Operator, LaneStanding::BlockedByOperator),
-    (Blocker::Assignment, LaneStanding::BlockedByRoute),
+const KEPT_BACK: [(Blocker, LanePlace); 5] = [
+    (Blocker::Route, LanePlace::BlockedByRoute),
+    (Blocker::Quota, LanePlace::BlockedByQuota),
+    (Blocker::Budget, LanePlace::BlockedByBudget),
+    (Blocker::Operator, LanePlace::BlockedByOperator),
+    (Blocker::Assignment, LanePlace::BlockedByRoute),
 ];
 
 /// Returns the standing of executions in a state with a label.
-fn standing_of(state: PublicState) -> Option<LaneStanding> {
+fn standing_of(state: PublicState) -> Option<LanePlace> {
     match state {
-        PublicState::Delayed => Some(LaneStanding::Delayed),
-        PublicState::Suspended => Some(LaneStanding::Suspended),
-        PublicState::WaitingChildren => Some(LaneStanding::WaitingChildren),
-        state => state.is_terminal().then_some(LaneStanding::Finished),
+        PublicState::Delayed => Some(LanePlace::Delayed),
+        PublicState::Suspended => Some(LanePlace::Suspended),
+        PublicState::WaitingChildren => Some(LanePlace::WaitingChildren),
+        state => state.is_terminal().then_some(LanePlace::Finished),
     }
 }

@@ -257,12 +257,12 @@ pub static STEP: Table = Table {
 };
 
 /// The newest delivered signals of each partition. Every entry has a number, so the length of a feed is known without counting.
-pub static DELIVERY: Table = Table { name: "delivery", key: 3, columns: TOLD };
+pub static DELIVERY: Table = Table { name: "delivery", key: 3, columns: FEED_COLUMNS };
 
 /// The newest events of each partition.
-pub static EVENT: Table = Table { name: "event", key: 3, columns: TOLD };
+pub static EVENT: Table = Table { name: "event", key: 3, columns: FEED_COLUMNS };
 
-const TOLD: &[Column] = &[
+const FEED_COLUMNS: &[Column] = &[
     Column::int("partition"),
     Column::int("recorded_at"),
     Column::int("nth"),

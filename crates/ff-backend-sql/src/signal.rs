@@ -142,8 +142,8 @@ pub(crate) async fn unread(
     let start = Position { at: TimestampMs(i64::MIN), nth: 0 };
     let next = |last: &Position| Position { nth: last.nth.saturating_add(1), ..*last };
     let from = |partition: u16| (partition, after.0.get(&partition).map_or(start, next));
-    let tapes: Vec<_> = partitions.into_iter().map(from).collect();
-    DELIVERIES.read(reader, &tapes, limit, placed).await
+    let feeds: Vec<_> = partitions.into_iter().map(from).collect();
+    DELIVERIES.read(reader, &feeds, limit, placed).await
 }
 
 /// Returns whether a feed trimmed deliveries before its reader saw them. Only a full feed trims.

@@ -61,7 +61,7 @@ impl Question for CheckCapacity {
         let mut others = 0;
         let mut all = Workers { last: None, ended: false };
         while let Some(workers) = all.next(reader).await? {
-            others += workers.iter().filter(|worker| self.0.is_beside(worker, at.now)).count();
+            others += workers.iter().filter(|worker| self.0.counts_towards_limit(worker, at.now)).count();
         }
         Ok(self.0.check_capacity(others)?)
     }

@@ -33,7 +33,7 @@ impl Writer {
         let work = move || {
             pollster::block_on(write(&mut session, queue, &partitions, &*entropy));
             if let Err(error) = session.into_connection().checkpoint() {
-                tracing::warn!(%error, "the log was left beside the store; the next opening takes it up");
+                tracing::warn!(%error, "the write-ahead log was not merged into the file; the next start does it");
             }
             drop(owner);
             drop(running);

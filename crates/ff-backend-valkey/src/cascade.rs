@@ -71,7 +71,7 @@ async fn edge_by_edge(store: &ValkeyBackend, upstream: &ExecutionId) -> Answer<(
             Ok(Some(found)) => found,
             Ok(None) => continue,
             Err(error) if depth > 0 => {
-                tracing::warn!(%upstream, %error, "what depends on a skipped execution cannot be read; it is owed");
+                tracing::warn!(%upstream, %error, "the dependents of a skipped execution cannot be read; they are notified later");
                 left += 1;
                 continue;
             }
@@ -168,7 +168,7 @@ impl End {
         match self.settled(store, &edge).await {
             Ok(settled) => settled,
             Err(error) => {
-                tracing::warn!(%edge, flow = %self.flow_id, %error, "an edge could not be settled; it is looked at again");
+                tracing::warn!(%edge, flow = %self.flow_id, %error, "an edge could not be settled; it is tried again");
                 EdgeOutcome::Unreadable
             }
         }
@@ -208,7 +208,7 @@ impl End {
         let [downstream] = fields(store, &key, ["downstream_execution_id"]).await?;
         let id = downstream.and_then(|id| id.parse::<ExecutionId>().ok());
         let Some(id) = id.filter(|id| id.partition() == self.execution_id.partition()) else {
-            tracing::warn!(key, "an edge does not say where it leads");
+            tracing::warn!(key, "an edge has no downstream execution");
             return Ok(None);
         };
         let core = ExecKeyContext::new(&Partition::of(&id), &id).core();

@@ -27,7 +27,7 @@ const TOGETHER_BYTES: usize = 256 * 1024;
 
 /// Number of turns that other tasks get before a call is sent, enough for tasks that were started together to make their
 /// calls.
-const MOMENT: usize = 4;
+const YIELDS: usize = 4;
 
 /// Maximum wait for the preparation of a call. The others are then sent without it.
 const PREPARED_IN: Duration = Duration::from_millis(100);
@@ -84,7 +84,7 @@ impl<J: Coalesce> Coalescer<J> {
             // Uses its own task, because other callers depend on it when this caller goes away.
             tokio::spawn(self.clone().send_all(calls.clone(), group));
         }
-        answered.await.map_err(|_| EngineError::Unknown("the call broke off".into()))?
+        answered.await.map_err(|_| EngineError::Unknown("the call was aborted".into()))?
     }
 
     /// Queues a call of a group. Returns true when no task sends the calls of that group yet.
@@ -114,7 +114,7 @@ impl<J: Coalesce> Coalescer<J> {
         let mut before = 0;
         while before < joined().min(TOGETHER) {
             before = joined();
-            for _ in 0..MOMENT {
+            for _ in 0..YIELDS {
                 tokio::task::yield_now().await;
             }
         }

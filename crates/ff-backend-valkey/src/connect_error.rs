@@ -22,7 +22,7 @@ pub enum ConnectError {
         why: String,
     },
     /// The password is missing or wrong, or the user lacks a permission.
-    #[error("{address} does not let us in: {why}")]
+    #[error("{address} refuses the connection: {why}")]
     NotAllowed {
         /// The server.
         address: String,

@@ -2,8 +2,9 @@
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
-    AllotArgs, Allotment, ConfigureLaneArgs, CopyLaneArgs, LaneCount, LaneInfo, LaneSettled, LanesFill, LanesPage,
-    ListLanesArgs, ListQueueArgs, ListingStep, QueuedExecution, RecountLaneArgs, RegisterClassesArgs, SettleLaneArgs,
+    AllotArgs, Allotment, ConfigureLaneArgs, CopyLaneArgs, LaneCount, LaneInfo, LaneSettled, LanesPage,
+    LanesPageBuilder, ListLanesArgs, ListQueueArgs, ListingStep, QueuedExecution, RecountLaneArgs, RegisterClassesArgs,
+    SettleLaneArgs,
 };
 use ff_core::lane::Lane;
 use ff_core::query::DescribeLane;
@@ -40,7 +41,7 @@ impl Handle<ListLanesArgs, LanesPage> for ValkeyBackend {
         let mut known: Vec<_> = known.iter().filter_map(|lane| lane_of_index(lane)).filter(wanted).collect();
         known.sort_unstable();
         let partitions = usize::from(self.partitions.num_flow_partitions).max(1);
-        let mut fill = LanesFill::looking_at(&args, (COUNTS / partitions).max(FEW_LANES));
+        let mut fill = LanesPageBuilder::with_budget(&args, (COUNTS / partitions).max(FEW_LANES));
         let mut rest = &known[..];
         while !rest.is_empty() && !fill.is_full() {
             let (some, more) = rest.split_at(fill.remaining().clamp(FEW_LANES, LANES_AT_ONCE).min(rest.len()));

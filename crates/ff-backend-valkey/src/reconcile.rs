@@ -52,8 +52,10 @@ impl ValkeyBackend {
         }
         match self.forgotten(partition).await {
             Ok(0) => {}
-            Ok(found) => tracing::warn!(partition, found, "members waited for what had happened; they go on now"),
-            Err(error) => tracing::debug!(partition, %error, "whether members wait in vain cannot be looked at now"),
+            Ok(found) => tracing::warn!(partition, found, "repaired members that missed the end of an upstream"),
+            Err(error) => {
+                tracing::debug!(partition, %error, "cannot check for members that missed the end of an upstream")
+            }
         }
     }
 

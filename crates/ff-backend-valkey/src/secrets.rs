@@ -115,7 +115,7 @@ impl ValkeyBackend {
             match &answer {
                 Err(ScriptError::WaitpointTokenRequired(_)) => {}
                 Err(ScriptError::HmacSecretNotInitialized(_)) => {
-                    tracing::warn!(partition, "the server had lost the secrets of tokens; giving them again");
+                    tracing::warn!(partition, "the server had lost the token secrets; writing them again");
                     ensure(&self.calls, &self.partitions, &*self.entropy).await?;
                 }
                 _ => break,

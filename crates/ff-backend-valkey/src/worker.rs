@@ -115,7 +115,7 @@ impl ValkeyBackend {
         let mut read = listed.map(|id| self.worker(id)).buffer_unordered(AT_ONCE);
         let mut others = 0;
         while let Some(worker) = read.try_next().await? {
-            others += usize::from(worker.is_some_and(|worker| args.is_beside(&worker, now)));
+            others += usize::from(worker.is_some_and(|worker| args.counts_towards_limit(&worker, now)));
         }
         Ok(args.check_capacity(others)?)
     }

@@ -11,7 +11,7 @@ use ff_core::lease::Holder;
 use ff_core::limits;
 use ff_core::payload::Payload;
 use ff_core::quota::Per;
-use ff_core::types::{FairKey, Kind, LaneId, Namespace, TagKey, TagValue, draw_execution_uuid};
+use ff_core::types::{FairKey, Kind, LaneId, Namespace, TagKey, TagValue, new_execution_uuid};
 use ff_sdk::store_url::without_password;
 use ff_sdk::{Context, Fault, Job, Reply};
 use indicatif::ProgressBar;
@@ -174,7 +174,7 @@ fn on_first_partition(subject: &Subject, lane: &str, tenant: usize) -> anyhow::R
         ..SubmitArgs::new(Kind::parse(KIND)?, Payload::json("1"))
     };
     while work.execution_id(&partitions).partition() != 0 {
-        work.uuid = draw_execution_uuid();
+        work.uuid = new_execution_uuid();
     }
     Ok(work)
 }

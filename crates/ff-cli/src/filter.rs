@@ -66,7 +66,7 @@ pub(crate) fn reason(word: &str) -> Result<BlockingReason, String> {
     ];
     let named = blockers.iter().find(|(name, on)| [*name, on.reason().as_str()].contains(&word));
     named.map(|(_, on)| on.reason()).ok_or_else(|| {
-        let reasons = Blocker::OF_ADMISSION.map(|on| on.reason().as_str()).join(", ");
+        let reasons = Blocker::ADMISSION.map(|on| on.reason().as_str()).join(", ");
         format!("must be one of route, quota, budget, hold, assignment, or {reasons}")
     })
 }

@@ -108,7 +108,7 @@ fn leave_unless_stopped(stopped: mpsc::Receiver<()>) {
     std::thread::spawn(move || {
         let patience = DRAIN + CLOSING;
         if stopped.recv_timeout(patience) == Err(mpsc::RecvTimeoutError::Timeout) {
-            tracing::error!("not stopped within {} s: leaving what still runs to the store", patience.as_secs());
+            tracing::error!("not stopped within {} s: running executions are left to their leases", patience.as_secs());
             std::process::exit(1);
         }
     });

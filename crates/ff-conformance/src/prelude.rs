@@ -4,7 +4,7 @@ pub(crate) use ff_core::api_key::{KeyHash, Role, SecretKey};
 pub(crate) use ff_core::backend::Answer;
 pub(crate) use ff_core::contracts::*;
 pub(crate) use ff_core::engine_error::{Code, EngineError, Refusal};
-pub(crate) use ff_core::event::{EventCursor, EventKind, SealedPlaces};
+pub(crate) use ff_core::event::{EncryptedPositions, EventCursor, EventKind};
 pub(crate) use ff_core::execution::{
     AttemptOutcome, BlockDetail, Blocker, Failure, FinishedBy, Origin, Outcome, Progress, Tags,
 };

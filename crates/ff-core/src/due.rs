@@ -94,11 +94,11 @@ impl Execution {
 
 /// Fires the due timers of one execution, earliest first. Pending work in its flow and retention are left to the pump.
 pub fn fire(execution: &Execution, nonce: &Nonce, now: TimestampMs) -> Option<Change> {
-    fire_noting(execution, nonce, now, &mut ExpiryCounts::default())
+    fire_counting(execution, nonce, now, &mut ExpiryCounts::default())
 }
 
 /// Fires the due timers of one execution, and counts expired leases, attempts and deadlines in `lapsed`.
-fn fire_noting(execution: &Execution, nonce: &Nonce, now: TimestampMs, lapsed: &mut ExpiryCounts) -> Option<Change> {
+fn fire_counting(execution: &Execution, nonce: &Nonce, now: TimestampMs, lapsed: &mut ExpiryCounts) -> Option<Change> {
     let mut fired: Option<Change> = None;
     // Each firing ends a lease, a delay, a block, a suspension's timeout, a waitpoint or the execution, so the loop
     // terminates. A retry without backoff that no worker has claimed has no due timer.
@@ -192,7 +192,7 @@ impl Command for PumpArgs {
             }
             fired += 1;
             step.schedule_pending(execution);
-            if let Some(change) = fire_noting(execution, &at.nonce, now, &mut lapsed) {
+            if let Some(change) = fire_counting(execution, &at.nonce, now, &mut lapsed) {
                 step.write(change)?;
             }
         }
@@ -201,15 +201,15 @@ impl Command for PumpArgs {
             step.member_sweep(id)?;
         }
         let settled = StepOutcome { forgotten, ..step.run()? };
-        let left = first_left_alone(query, |query| view.due(query), |id| settled.is_touched(id))?;
-        let left_flow = first_left_alone(query, |query| view.due_flows(query), |id| settled.flow(id).is_some())?;
+        let left = next_unprocessed(query, |query| view.due(query), |id| settled.is_touched(id))?;
+        let left_flow = next_unprocessed(query, |query| view.due_flows(query), |id| settled.flow(id).is_some())?;
         let next_due = settled.next_due().into_iter().chain(left).chain(left_flow).min();
         Ok(Decision::settled(PumpedPartition { fired, lapsed, next_due }, settled))
     }
 }
 
 /// Returns the due time of the first entry that a step did not process. It is in the past if the step reached its limit.
-fn first_left_alone<I>(
+fn next_unprocessed<I>(
     mut query: DueQuery,
     ask: impl Fn(&DueQuery) -> Result<Vec<(TimestampMs, I)>, Miss>,
     is_touched: impl Fn(&I) -> bool,
@@ -255,9 +255,9 @@ mod tests {
         let mut execution = running();
         execution.deadline_at = Some(at(40_000));
         let mut lapsed = ExpiryCounts::default();
-        fire_noting(&execution, &nonce(), at(29_999), &mut lapsed);
+        fire_counting(&execution, &nonce(), at(29_999), &mut lapsed);
         assert_eq!(lapsed, ExpiryCounts::default());
-        fire_noting(&execution, &nonce(), at(50_000), &mut lapsed);
+        fire_counting(&execution, &nonce(), at(50_000), &mut lapsed);
         assert_eq!(lapsed, ExpiryCounts { leases: 1, attempts: 0, deadlines: 1 });
     }
 

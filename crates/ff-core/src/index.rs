@@ -193,7 +193,7 @@ pub fn has_state_index(state: PublicState) -> bool {
 
 /// Returns whether a blocking reason has an index. Only the reasons of admission have one.
 pub fn has_reason_index(reason: BlockingReason) -> bool {
-    Blocker::OF_ADMISSION.iter().any(|on| on.reason() == reason)
+    Blocker::ADMISSION.iter().any(|on| on.reason() == reason)
 }
 
 /// Returns the indexes for searches. Their scores are the creation time, which never changes; searches read them newest first.

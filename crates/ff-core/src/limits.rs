@@ -29,7 +29,7 @@ pub const PAGE: usize = 1_000;
 /// Bytes of JSON in the rows of a page over HTTP. A page with large rows ends early.
 pub const PAGE_BYTES: usize = 1024 * 1024;
 /// Lanes that one page of lanes examines, whether it lists them or not.
-pub const LANES_LOOKED: usize = 2 * PAGE;
+pub const LANES_EXAMINED: usize = 2 * PAGE;
 /// Rows in a page when the request does not say how many.
 pub const PAGE_DEFAULT: usize = 50;
 /// Executions that one claim may request.
@@ -101,7 +101,7 @@ pub const QUOTA_STEP: usize = 64;
 /// Slots of a quota policy that one call releases.
 pub const QUOTA_SETTLE: usize = 256;
 /// Keys that the description of a quota policy lists.
-pub const QUOTA_KEYS_TOLD: usize = 100;
+pub const QUOTA_KEYS_LISTED: usize = 100;
 /// Interval at which slots are compared with the leases they belong to.
 pub const QUOTA_RECONCILE_MS: u64 = 30_000;
 
@@ -110,7 +110,7 @@ pub const SCHEDULE_BYTES: usize = 256 * 1024;
 /// Past ticks that the record of a schedule keeps.
 pub const SCHEDULE_TICKS: usize = 10;
 /// Future ticks that the description of a schedule lists.
-pub const TICKS_TOLD: usize = 5;
+pub const TICKS_LISTED: usize = 5;
 /// Missed ticks of a schedule that one turn starts.
 pub const TICKS_AT_ONCE: usize = 100;
 /// Due schedules of a partition that one turn processes.
@@ -126,7 +126,7 @@ pub const JITTER_MAX_MS: u64 = 24 * 60 * 60 * 1_000;
 pub const CATCH_UP_MS: u64 = 24 * 60 * 60 * 1_000;
 pub const CATCH_UP_MIN_MS: u64 = 10_000;
 /// Interval at which a queued tick is checked, in case the end that it waits for was not announced.
-pub const QUEUED_TICK_LOOK_MS: u64 = 20_000;
+pub const QUEUED_TICK_CHECK_MS: u64 = 20_000;
 
 /// The highest priority. With a higher one, priority and time would no longer fit in one exact score.
 pub const PRIORITY_MAX: u16 = 9_000;
@@ -157,7 +157,7 @@ pub const RETENTION_MS: u64 = 7 * 24 * 60 * 60 * 1_000;
 /// records of one execution are deleted together, even if there are more.
 pub const FORGET: usize = 250;
 /// The latest time at which a timer can be due: the end of the year 9999. Scores stay exact in a double.
-pub const MOMENT_MAX_MS: i64 = 253_402_300_799_999;
+pub const TIMESTAMP_MAX_MS: i64 = 253_402_300_799_999;
 /// The longest duration in a policy: ten years.
 pub const SPAN_MAX_MS: u64 = 10 * 366 * 24 * 60 * 60 * 1_000;
 

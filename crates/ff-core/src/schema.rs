@@ -33,7 +33,7 @@ pub(crate) fn text(least: usize, limit: usize, refused: &str) -> Schema {
 }
 
 /// Returns the schema of a text with a limit that lists some known values.
-pub(crate) fn open_words(known: &[&str]) -> Schema {
+pub(crate) fn open_text_enum(known: &[&str]) -> Schema {
     let mut schema = text(1, limits::TEXT_BYTES, "refused_in_a_text");
     let described =
         format!("One of {}, or a text of your own. At most {} bytes of UTF-8.", known.join(", "), limits::TEXT_BYTES);

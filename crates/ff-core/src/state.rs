@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Enumerations of names: one enum per table, with exactly one name per value.
-macro_rules! words {
+macro_rules! text_enum {
     ($($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident $word:literal,)* })*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
@@ -28,27 +28,27 @@ macro_rules! words {
         }
 
         impl std::str::FromStr for $name {
-            type Err = $crate::state::UnknownWord;
+            type Err = $crate::state::UnknownName;
 
-            fn from_str(text: &str) -> Result<Self, $crate::state::UnknownWord> {
+            fn from_str(text: &str) -> Result<Self, $crate::state::UnknownName> {
                 match text {
                     $($word => Ok(Self::$variant),)*
-                    _ => Err($crate::state::UnknownWord { expected: &[$($word),*] }),
+                    _ => Err($crate::state::UnknownName { expected: &[$($word),*] }),
                 }
             }
         }
     )*};
 }
-pub(crate) use words;
+pub(crate) use text_enum;
 
 /// The error of a text that is not a value of its enumeration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be one of {}", expected.join(", "))]
-pub struct UnknownWord {
+pub struct UnknownName {
     pub expected: &'static [&'static str],
 }
 
-words! {
+text_enum! {
     /// State of an execution.
     PublicState {
         Waiting "waiting",

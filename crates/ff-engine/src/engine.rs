@@ -102,7 +102,7 @@ impl Engine {
     pub async fn stop(self) {
         drop(self.running);
         if let Err(error) = self.pump.await {
-            tracing::error!(%error, "the pump broke off");
+            tracing::error!(%error, "the pump stopped after a panic");
         }
     }
 }

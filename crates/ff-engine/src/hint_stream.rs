@@ -21,7 +21,7 @@ impl HintStream {
             if let Some(hint) = hints.next().await {
                 return hint;
             }
-            tracing::warn!("the store gives no more hints");
+            tracing::warn!("the store sends no more hints");
             self.0 = None;
         }
         pending().await

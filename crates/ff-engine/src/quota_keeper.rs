@@ -281,7 +281,7 @@ impl Reconciler {
                 let released = self.store.settle_quota(args).await?.released;
                 if released > 0 {
                     self.corrected.fetch_add(released.into(), Ordering::Relaxed);
-                    tracing::warn!(corrected = released, quota = name, "slots were held for no lease");
+                    tracing::warn!(corrected = released, quota = name, "slots without a lease were released");
                 }
             }
             if !ready.is_empty() {
@@ -353,7 +353,7 @@ impl Reconciler {
         if !forgotten.is_empty() {
             let corrected = self.store.unblock_from(on, forgotten).await?;
             self.corrected.fetch_add(corrected as u64, Ordering::Relaxed);
-            tracing::warn!(corrected, %namespace, "executions waited for slots that no execution was in line for");
+            tracing::warn!(corrected, %namespace, "repaired executions that waited for a slot without a place in the queue");
         }
         Ok(())
     }

@@ -17,7 +17,7 @@ pub(crate) async fn reap_workers(store: Arc<dyn EngineStore>) {
         turn.tick().await;
         match store.sweep_workers().await {
             Ok(gone) if gone.is_empty() => {}
-            Ok(gone) => tracing::info!(workers = gone.len(), "workers went without a word"),
+            Ok(gone) => tracing::info!(workers = gone.len(), "removed workers that stopped without leaving"),
             Err(error) => store.outages().noted("worker sweep", &error),
         }
     }

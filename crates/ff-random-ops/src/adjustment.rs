@@ -38,7 +38,7 @@ impl Adjustment {
                 Self::Label { set, remove: *chance.pick(&[0, 1, 7]) }
             }
             1 => Self::Prioritise { to: *chance.pick(&[0, 1, 2, 9_000]) },
-            _ if chance.one_in(8) => Self::Deadline { in_ms: *chance.pick(&[-1, 0, limits::MOMENT_MAX_MS]) },
+            _ if chance.one_in(8) => Self::Deadline { in_ms: *chance.pick(&[-1, 0, limits::TIMESTAMP_MAX_MS]) },
             _ => Self::Deadline { in_ms: *chance.pick(&[1, 30_000, 60_000, 600_000]) },
         }
     }

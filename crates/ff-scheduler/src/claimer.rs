@@ -73,7 +73,7 @@ impl Claimer {
             // If the caller is gone, the claimed executions are dropped, which gives them back.
             caller.send(claimed.map(|claimed| UndeliveredClaim { claimer, claimed })).ok();
         });
-        let broken = |_| EngineError::Unknown("the claim broke off".into());
+        let broken = |_| EngineError::Unknown("the claim was aborted".into());
         Ok(answered.await.map_err(broken)??.deliver())
     }
 

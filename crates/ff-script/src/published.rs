@@ -2,8 +2,8 @@
 //! many executions at once. They stay for programs that call them by name; their Lua is under `lua/published/`.
 
 use ff_core::contracts::{
-    AssignArgs, ClaimedExecution, DeliverArgs, DeliveredSignal, ExpireSuspensionArgs, ExpireSuspensionResult,
-    GrantIssued, GrownEdge, GrownFlow, JoinSpec, NodeSpec,
+    AssignArgs, ClaimedExecution, DeliverArgs, DeliveredSignal, EdgeAddition, ExpireSuspensionArgs,
+    ExpireSuspensionResult, GrantIssued, GrownFlow, JoinSpec, NodeSpec,
 };
 use ff_core::entropy::Nonce;
 use ff_core::execution::BlockDetail;
@@ -66,7 +66,7 @@ pub async fn ff_stage_dependency_edge(
     server: &dyn Server,
     partitions: &PartitionConfig,
     flow_id: &FlowId,
-    edge: &GrownEdge,
+    edge: &EdgeAddition,
     expected_graph_revision: Option<u64>,
 ) -> Result<GrownFlow, ScriptError> {
     let graph = Graph { flow_id: *flow_id, partitions };

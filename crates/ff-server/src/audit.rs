@@ -58,7 +58,7 @@ pub(crate) fn decided_by_link(
         signal = %delivered.signal_id,
         effect = %delivered.effect,
         %caller,
-        "somebody decided through a link"
+        "decision through an approval link"
     );
 }
 
@@ -133,5 +133,5 @@ pub(crate) fn key_revoked(caller: &Caller, id: &KeyId, revoked: &RevokedKey) {
 /// Logs that a caller sent a malformed, unknown, forged, revoked or expired key.
 pub(crate) fn wrong_key(caller: &Caller, named: Option<&KeyId>) {
     let id = named.map_or("none", KeyId::as_str);
-    tracing::info!(target: AUDIT, id = ?id, %caller, "a wrong key was shown");
+    tracing::info!(target: AUDIT, id = ?id, %caller, "a wrong API key was presented");
 }

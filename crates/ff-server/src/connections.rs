@@ -87,7 +87,7 @@ impl OpenConnections {
         }
         self.warned_at = Some(Instant::now());
         let whose = if full == PoolError::All { "in all".to_owned() } else { format!("from {address}") };
-        tracing::warn!("connections are turned away: as many are open {whose} as may be");
+        tracing::warn!("connections are refused: the maximum number of connections {whose} is open");
     }
 }
 

@@ -47,7 +47,7 @@ pub(crate) async fn next(
     mut params: Params,
 ) -> Result<Json<NextTicks>> {
     let namespace = params.namespace()?.unwrap_or_else(Namespace::default_name);
-    let count = params.number("count")?.unwrap_or(limits::TICKS_TOLD);
+    let count = params.number("count")?.unwrap_or(limits::TICKS_LISTED);
     params.done()?;
     Ok(Json(ff.backend().next_ticks(ScheduleRef { namespace, name }, count).await?))
 }

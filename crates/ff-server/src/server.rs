@@ -82,7 +82,9 @@ impl Server {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
         }
         if keyring.is_some() && tls.is_none() && !listen.ip().to_canonical().is_loopback() {
-            tracing::warn!("keys travel in the clear to {listen}: serve TLS, or listen on loopback behind what does");
+            tracing::warn!(
+                "API keys travel unencrypted to {listen}: serve TLS, or listen on loopback behind a proxy that does"
+            );
         }
         Ok(Self {
             listener: TcpListener::bind(listen).await?,
@@ -189,7 +191,7 @@ pub(crate) async fn pause_after_accept_error(error: &io::Error) {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
 
     if !matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset) {
-        tracing::error!("no connection can be taken: {error}");
+        tracing::error!("cannot accept connections: {error}");
         tokio::time::sleep(FULL).await;
     }
 }

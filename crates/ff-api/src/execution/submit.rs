@@ -9,7 +9,7 @@ use ff_core::json;
 use ff_core::policy::Policy;
 use ff_core::singleton::{Debounce, KeyRule, Singleton};
 use ff_core::types::{
-    ContentType, IdempotencyKey, Kind, LaneId, Namespace, Priority, TagKey, TagValue, TimestampMs, draw_execution_uuid,
+    ContentType, IdempotencyKey, Kind, LaneId, Namespace, Priority, TagKey, TagValue, TimestampMs, new_execution_uuid,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -97,7 +97,7 @@ impl Submit {
     pub fn into_args(self) -> Result<SubmitArgs, Refusal> {
         let content = Content { json: self.payload, base64: self.payload_base64, content_type: self.content_type };
         Ok(SubmitArgs {
-            uuid: self.uuid.unwrap_or_else(draw_execution_uuid),
+            uuid: self.uuid.unwrap_or_else(new_execution_uuid),
             namespace: self.namespace.unwrap_or_else(Namespace::default_name),
             lane: self.lane.unwrap_or_else(LaneId::default_name),
             kind: self.kind,

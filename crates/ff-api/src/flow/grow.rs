@@ -26,7 +26,7 @@ pub struct GrowFlow {
     pub nodes: Nodes,
     /// Edges between members, new or existing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub edges: Vec<Strict<GrownEdge>>,
+    pub edges: Vec<Strict<EdgeAddition>>,
     /// Joins of existing members.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub joins: Vec<Strict<JoinOf>>,
@@ -39,7 +39,7 @@ pub struct GrowFlow {
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct GrownEdge {
+pub struct EdgeAddition {
     pub upstream: String,
     pub downstream: String,
     #[serde(default, deserialize_with = "passing::read", skip_serializing_if = "Option::is_none")]
@@ -68,7 +68,7 @@ pub struct HolderOf {
 
 impl GrowFlow {
     pub fn of(args: GrowFlowArgs) -> Result<Self, serde_json::Error> {
-        let edge = |edge: contracts::GrownEdge| GrownEdge {
+        let edge = |edge: contracts::EdgeAddition| EdgeAddition {
             upstream: edge.upstream.to_string(),
             downstream: edge.downstream.to_string(),
             passes: edge.passes,
@@ -92,7 +92,7 @@ impl GrowFlow {
         let (nodes, entering) = self.nodes.into_specs()?;
         let mut edges: Vec<_> = entering
             .into_iter()
-            .map(|edge| contracts::GrownEdge {
+            .map(|edge| contracts::EdgeAddition {
                 upstream: MemberRef::Node(edge.upstream),
                 downstream: MemberRef::Node(edge.downstream),
                 passes: edge.passes,
@@ -100,7 +100,7 @@ impl GrowFlow {
             .collect();
         for (at, Strict(edge)) in self.edges.into_iter().enumerate() {
             let end = |text: &str, which: &str| member(text, &format!("edges[{at}].{which}"));
-            edges.push(contracts::GrownEdge {
+            edges.push(contracts::EdgeAddition {
                 upstream: end(&edge.upstream, "upstream")?,
                 downstream: end(&edge.downstream, "downstream")?,
                 passes: edge.passes,
@@ -159,8 +159,12 @@ mod tests {
             nodes: vec![NodeSpec::new(NodeName::parse("b").unwrap(), kind, Payload::bytes(vec![1]))],
             joins: vec![JoinSpec { member: node("p"), join }],
             edges: vec![
-                contracts::GrownEdge { upstream: node("b"), downstream: node("p"), passes: Some(PassMode::Payload) },
-                contracts::GrownEdge { upstream: MemberRef::Execution(execution), downstream: node("b"), passes: None },
+                contracts::EdgeAddition { upstream: node("b"), downstream: node("p"), passes: Some(PassMode::Payload) },
+                contracts::EdgeAddition {
+                    upstream: MemberRef::Execution(execution),
+                    downstream: node("b"),
+                    passes: None,
+                },
             ],
             holder: Some((execution, fence)),
             idempotency_key: Some(IdempotencyKey::parse("once").unwrap()),

@@ -121,7 +121,7 @@ async fn a_user_without_rights_to_change_tables_can_work() {
     let url = place.url().replace("postgres@", "worker@");
     let stranger = ff_backend_postgres::connect(&url, PostgresOptions::default()).await.err().unwrap();
     assert!(
-        stranger.to_string().ends_with("does not let us in: permission denied for schema flowfabric"),
+        stranger.to_string().ends_with("refuses the connection: permission denied for schema flowfabric"),
         "{stranger}"
     );
     let grant = "GRANT USAGE ON SCHEMA flowfabric TO worker;

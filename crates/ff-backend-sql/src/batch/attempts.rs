@@ -43,7 +43,7 @@ impl EndedAttempts {
             let finished = before.filter(|before| before.is_finished() && before.attempts_made > 0);
             finished.is_some_and(|before| before.phase != after.phase || sorted.last.contains_key(&after.id))
         });
-        let goes_on: Vec<_> = goes_on.map(|(_, after)| after.id).filter(|id| !state.is_going(id)).collect();
+        let goes_on: Vec<_> = goes_on.map(|(_, after)| after.id).filter(|id| !state.is_being_forgotten(id)).collect();
         for (id, attempt) in goes_on.iter().zip(last_attempts_of(reader, &goes_on).await?) {
             sorted.last.entry(*id).or_insert(Write::Remove);
             if let Some(attempt) = attempt {

@@ -14,7 +14,7 @@ use crate::table::Table;
 use crate::value::Value;
 
 /// The tables of side rows whose keys begin with the key of the execution.
-static BELONGINGS: [&Table; 7] = [&SUBMISSION, &ATTEMPT, &LEASE_EVENT, &WAITPOINT, &SUSPEND_KEY, &SIGNAL, &SIGNAL_KEY];
+static RELATED: [&Table; 7] = [&SUBMISSION, &ATTEMPT, &LEASE_EVENT, &WAITPOINT, &SUSPEND_KEY, &SIGNAL, &SIGNAL_KEY];
 
 /// Deletes the side rows of the deleted executions, but not their own rows. Returns whether there are any deleted executions.
 pub(super) async fn forget(session: &mut dyn Session, state: &BatchState) -> Result<bool, SqlError> {
@@ -22,7 +22,7 @@ pub(super) async fn forget(session: &mut dyn Session, state: &BatchState) -> Res
     if keys.is_empty() {
         return Ok(false);
     }
-    for table in BELONGINGS {
+    for table in RELATED {
         session.delete(table, &keys).await?;
     }
     for narrow in &NARROW_TABLES {

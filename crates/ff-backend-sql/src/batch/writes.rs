@@ -59,7 +59,7 @@ pub(super) async fn write(session: &mut dyn Session, state: &mut BatchState) -> 
     written |= write_streams(session, &state.streams).await?;
     written |= write_steps(session, &state.steps).await?;
     written |= write_flows(session, &state.flows).await?;
-    written |= write_operating(session, state).await?;
+    written |= write_settings(session, state).await?;
     let outbox_changes = outbox_changes(state.rewritten());
     if !outbox_changes.is_empty() {
         session.note_pending_ends(&outbox_changes).await?;
@@ -79,7 +79,7 @@ async fn write_executions(
     for (before, after) in &executions {
         let (result, attempt) = (results.remove(&after.id), last.remove(&after.id));
         // If a new execution takes the id of a deleted one, the row stays, without the old result and last attempt.
-        let goes = state.is_going(&after.id);
+        let goes = state.is_being_forgotten(&after.id);
         let result = result.unwrap_or(if goes { Write::Remove } else { Write::Keep });
         let attempt = attempt.unwrap_or(if goes { Write::Remove } else { Write::Keep });
         rows.push(put(*before, after, result, attempt)?);
@@ -91,7 +91,10 @@ async fn write_executions(
     }
     let mut written = put_all(session, &EXECUTION, rows).await?;
     // `forget` has already deleted the narrow rows of deleted executions.
-    executions.iter_mut().filter(|(_, after)| state.is_going(&after.id)).for_each(|(before, _)| *before = None);
+    executions
+        .iter_mut()
+        .filter(|(_, after)| state.is_being_forgotten(&after.id))
+        .for_each(|(before, _)| *before = None);
     for narrow in &NARROW_TABLES {
         let (entered, left) = narrow.put_and_deleted(&executions);
         if !left.is_empty() {
@@ -103,7 +106,7 @@ async fn write_executions(
 }
 
 /// Writes lanes, quotas, turns, usage reports, key queues, schedules, workers, API keys, feeds and events.
-async fn write_operating(session: &mut dyn Session, state: &BatchState) -> Result<bool, SqlError> {
+async fn write_settings(session: &mut dyn Session, state: &BatchState) -> Result<bool, SqlError> {
     let lanes = state.cache.lanes.written().map(|((partition, _), lane)| lane_of_record(*partition, lane));
     let mut written = put_all(session, &LANE, lanes.collect::<Result<_, _>>()?).await?;
     let quotas = state.cache.quotas.written().map(|((partition, _), set)| quotas_of(*partition, set));
@@ -201,7 +204,7 @@ async fn write_submissions(
             _ => None,
         };
         // The submission row of a deleted execution is gone before a new execution takes its id.
-        let row = match before.filter(|_| !state.is_going(&after.id)) {
+        let row = match before.filter(|_| !state.is_being_forgotten(&after.id)) {
             None => Some(new_submission(after, payload, before.is_none())?),
             Some(before) => changed_submission(before, after, payload)?,
         };

@@ -126,7 +126,7 @@ impl Flows {
     }
 
     /// Adds a new execution to the members of its flow.
-    pub(crate) fn enrol(&mut self, flow: FlowId, member: ExecutionId) {
+    pub(crate) fn add_member(&mut self, flow: FlowId, member: ExecutionId) {
         self.joined.insert((flow, member));
     }
 

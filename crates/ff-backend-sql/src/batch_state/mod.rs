@@ -194,7 +194,7 @@ impl BatchState {
             self.keys.insert((entry.namespace.clone(), entry.key.clone()), Some(entry.clone()));
         }
         if let Some(membership) = change.after.membership.as_ref().filter(|_| is_new) {
-            self.flows.enrol(membership.flow_id, id);
+            self.flows.add_member(membership.flow_id, id);
         }
         let after = self.side_writes.take(change);
         self.decide(id, PendingWrite::Written(Box::new(after)));
@@ -246,7 +246,7 @@ impl BatchState {
     }
 
     /// Returns whether an execution is deleted, even if a new one has taken its id.
-    pub(crate) fn is_going(&self, id: &ExecutionId) -> bool {
+    pub(crate) fn is_being_forgotten(&self, id: &ExecutionId) -> bool {
         self.going.contains(id)
     }
 

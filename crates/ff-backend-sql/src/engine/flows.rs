@@ -21,7 +21,7 @@ pub(super) async fn add_flows(
     partition: u16,
     ids: &[ExecutionId],
 ) -> Result<(), SqlError> {
-    add_debts(snapshot);
+    add_pending(snapshot);
     let rows = reader.query(FLOWS_ON, &[vec![partition.into()]]).await?;
     let flows: Vec<_> =
         rows.iter().flatten().map(|row| row.uuid(0).map(FlowId::from_uuid)).collect::<Result<_, _>>()?;
@@ -48,7 +48,7 @@ pub(super) async fn add_flows(
 }
 
 /// Adds pending propagations. They have no index of their own: the due index leads to them, and their records say what is pending.
-fn add_debts(snapshot: &mut Snapshot) {
+fn add_pending(snapshot: &mut Snapshot) {
     for execution in snapshot.executions.values() {
         for due in [Due::Dependents, Due::Siblings] {
             if let (Some(index), Some(since)) = (due.index(), execution.due_at(due)) {

@@ -7,7 +7,7 @@ use ff_backend_sqlite::{SqliteBackend, SqliteOptions};
 use ff_core::backend::{EngineStore, Perform};
 use ff_core::clock::ManualClock;
 use ff_core::contracts::{
-    CancelArgs, ClaimArgs, CompleteArgs, ConfigureLaneArgs, EventsArgs, LaneStanding, ListLanesArgs, ListWorkersArgs,
+    CancelArgs, ClaimArgs, CompleteArgs, ConfigureLaneArgs, EventsArgs, LanePlace, ListLanesArgs, ListWorkersArgs,
     RegisterWorkerArgs, SetTagsArgs, Setting, SubmitArgs, SuspendArgs,
 };
 use ff_core::engine_error::Code;
@@ -106,9 +106,9 @@ async fn lanes_are_listed_with_what_is_where_and_since_when() {
     let rest = store.list_lanes(list(Some(acme()), idle.next)).await.unwrap();
     assert_eq!(rest.next, None);
     let depths = &rest.lanes[0].depths;
-    let waiting = depths[&LaneStanding::Waiting];
+    let waiting = depths[&LanePlace::Waiting];
     assert_eq!((waiting.count, waiting.first_at), (1, Some(first_at + 10)));
-    assert_eq!(depths[&LaneStanding::Finished].count, 1);
+    assert_eq!(depths[&LanePlace::Finished].count, 1);
     assert_eq!(store.describe_lane(&acme(), &mail()).await.unwrap(), rest.lanes[0]);
     let everybody = ListLanesArgs { namespace: None, after: None, limit: 10, finished: true };
     assert_eq!(store.list_lanes(everybody).await.unwrap().lanes.len(), 3);

@@ -155,7 +155,7 @@ impl ValkeyBackend {
                 expected.entry(key).or_default().insert(edge.id.to_string());
             }
         }
-        if found.flow.is_going() {
+        if found.flow.is_being_forgotten() {
             // An edge is deleted with the member it enters. The set of edges that leave a member is deleted with that
             // member, possibly later.
             for member in &found.members {

@@ -234,7 +234,7 @@ impl Names {
             indexes.push(Index::LaneDelayed(lane.clone()));
             indexes.push(Index::LaneActive(lane.clone()));
             indexes.push(Index::LaneSuspended(lane.clone()));
-            let blockers = Blocker::OF_ADMISSION.into_iter().filter(|on| *on != Blocker::Assignment);
+            let blockers = Blocker::ADMISSION.into_iter().filter(|on| *on != Blocker::Assignment);
             let blockers = blockers.chain([Blocker::Dependencies]);
             indexes.extend(blockers.map(|on| Index::LaneBlocked(lane.clone(), on)));
             indexes.push(Index::LaneKeyed(lane.clone()));

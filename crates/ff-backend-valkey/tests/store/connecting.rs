@@ -76,7 +76,7 @@ async fn a_wrong_password_or_none() {
         format!("valkey://nobody:hunter2@{address}"),
         format!("valkey+cluster://:hunter2@{address}"),
     ] {
-        let error = refused(&url, options(), &["does not let us in"]).await;
+        let error = refused(&url, options(), &["refuses the connection"]).await;
         assert!(matches!(error, ConnectError::NotAllowed { .. }), "{error:?}");
     }
     assert_eq!(held(&format!(":correct@{address}")).await, ServerContents::default());

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use ff_core::clock::{Clock, SystemClock};
-use ff_core::contracts::{ConfigureLaneArgs, Depths, LaneInfo, LaneStanding, ListLanesArgs, Setting};
+use ff_core::contracts::{ConfigureLaneArgs, Depths, LaneInfo, LanePlace, ListLanesArgs, Setting};
 use ff_core::lane::LaneState;
 use ff_core::limits;
 use ff_core::quota::Per;
@@ -161,7 +161,7 @@ pub(super) fn tabulate(lanes: &[LaneInfo], with_namespace: bool, now: TimestampM
     for lane in lanes {
         let depth = |standing| lane.depths.get(&standing).copied().unwrap_or_default();
         let count = |standing| depth(standing).count.to_string();
-        let oldest = depth(LaneStanding::Waiting).first_at;
+        let oldest = depth(LanePlace::Waiting).first_at;
         let namespace = with_namespace.then(|| lane.namespace.to_string());
         table.row(namespace.into_iter().chain([
             lane.lane_id.to_string(),
@@ -170,13 +170,13 @@ pub(super) fn tabulate(lanes: &[LaneInfo], with_namespace: bool, now: TimestampM
             lasting(lane.settings.ageing_ms),
             lasting(lane.settings.retention_ms),
             lane.settings.fair_by.as_ref().map_or("-".to_owned(), ToString::to_string),
-            count(LaneStanding::Waiting),
+            count(LanePlace::Waiting),
             oldest.map_or("-".to_owned(), |since| span::relative(since, now)),
-            count(LaneStanding::Active),
-            count(LaneStanding::Delayed),
-            count(LaneStanding::Suspended),
+            count(LanePlace::Active),
+            count(LanePlace::Delayed),
+            count(LanePlace::Suspended),
             blocked(&lane.depths),
-            count(LaneStanding::Finished),
+            count(LanePlace::Finished),
         ]));
     }
     table
@@ -186,14 +186,14 @@ pub(super) fn tabulate(lanes: &[LaneInfo], with_namespace: bool, now: TimestampM
 fn blocked(depths: &Depths) -> String {
     let count = |standing| depths.get(&standing).map_or(0, |depth| depth.count);
     let reasons = [
-        (LaneStanding::BlockedByOperator, "held"),
-        (LaneStanding::BlockedByRoute, "route"),
-        (LaneStanding::BlockedByQuota, "quota"),
-        (LaneStanding::BlockedByBudget, "budget"),
+        (LanePlace::BlockedByOperator, "held"),
+        (LanePlace::BlockedByRoute, "route"),
+        (LanePlace::BlockedByQuota, "quota"),
+        (LanePlace::BlockedByBudget, "budget"),
     ];
     let reasons = reasons.map(|(standing, word)| (count(standing), word)).into_iter().filter(|(count, _)| *count > 0);
     let words: Vec<_> = reasons.map(|(count, word)| format!("{count} {word}")).collect();
-    let in_flows = count(LaneStanding::WaitingChildren).to_string();
+    let in_flows = count(LanePlace::WaitingChildren).to_string();
     if words.is_empty() { in_flows } else { format!("{in_flows} ({})", words.join(", ")) }
 }
 

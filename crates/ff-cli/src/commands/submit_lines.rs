@@ -9,7 +9,7 @@ use ff_api::Problem;
 use ff_core::contracts::{SubmitArgs, SubmittedExecution};
 use ff_core::limits;
 use ff_core::payload::Payload;
-use ff_core::types::{IdempotencyKey, draw_execution_uuid};
+use ff_core::types::{IdempotencyKey, new_execution_uuid};
 use indicatif::ProgressBar;
 use serde::Serialize;
 use serde::de::IgnoredAny;
@@ -179,7 +179,7 @@ impl<'a> Lines<'a> {
         let key =
             self.like.idempotency_key.as_ref().map(|key| IdempotencyKey::parse(&format!("{key}/{}", self.number)));
         Ok(SubmitArgs {
-            uuid: draw_execution_uuid(),
+            uuid: new_execution_uuid(),
             payload: Payload::json(payload.to_vec()),
             idempotency_key: key.transpose().map_err(|error| format!("has no key: idempotency_key: {error}"))?,
             ..self.like.clone()

@@ -46,14 +46,14 @@ impl KeyedServer {
 #[test]
 fn keys_that_travel_in_the_clear_are_warned_of() {
     let secured = KeyedServer::start(&[]);
-    secured.server.says("keys travel in the clear to 0.0.0.0:");
+    secured.server.says("API keys travel unencrypted to 0.0.0.0:");
     let folder = secured.folder.path();
     let loopback = ["server", "--store", "sqlite:a.db", "--listen", "127.0.0.1:0"];
     assert!(secured.server.stop().success());
     let server = Process::start(command(folder, &loopback));
     server.prints("serving ");
     let (_, said) = server.stop_and_tell();
-    assert!(!said.contains("in the clear"), "{said}");
+    assert!(!said.contains("unencrypted"), "{said}");
 }
 
 #[test]

@@ -23,7 +23,7 @@ fn a_listing_is_narrowed_by_kind_label_and_time() {
 }
 
 #[test]
-fn labels_and_priorities_are_changed_later() {
+fn tags_and_priorities_are_changed_later() {
     let world = World::start();
     let id = world.ok(&["submit", "a", "--tag", "draft=yes"]);
     assert_eq!(world.ok(&["tag", &id, "team=blue", "region=eu", "--remove", "draft"]), "region=eu\nteam=blue");

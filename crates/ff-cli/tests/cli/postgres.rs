@@ -40,8 +40,8 @@ fn a_database_that_cannot_be_used_is_told_in_one_line() {
     let private = format!("{here}&sslmode=require");
     for (store, why) in [
         ("postgres://me:guess@127.0.0.1:1/jobs", "cannot reach 127.0.0.1:1"),
-        (&nobody, "does not let us in: role \"nobody\" does not exist"),
-        (&here.replace("/postgres?", "/jobs?"), "does not let us in: database \"jobs\" does not exist"),
+        (&nobody, "refuses the connection: role \"nobody\" does not exist"),
+        (&here.replace("/postgres?", "/jobs?"), "refuses the connection: database \"jobs\" does not exist"),
         (&private, "server does not support TLS"),
     ] {
         let ran = CommandRun::of(command(folder.path(), &["server", "--store", store, "--listen", "127.0.0.1:0"]));

@@ -61,8 +61,8 @@ fn a_server_that_cannot_be_used_is_told_in_one_line_and_left_alone() {
     let none = "valkey://127.0.0.1:1".to_owned();
     for (store, why) in [
         (&none, "cannot reach 127.0.0.1:1"),
-        (&locked.url(), "does not let us in"),
-        (&wrong, "does not let us in"),
+        (&locked.url(), "refuses the connection"),
+        (&wrong, "refuses the connection"),
         (&cluster, "is not a cluster, must be valkey://"),
     ] {
         let ran = CommandRun::of(command(folder.path(), &["server", "--store", store, "--listen", "127.0.0.1:0"]));

@@ -99,12 +99,12 @@ pub(crate) async fn a_lane_says_how_much_of_it_is_blocked_and_why(world: World) 
     world.backend.hold(HoldArgs { execution_id: held, reason: None, requested_by: None }).await.unwrap();
     let lane = world.lane("default");
     for (standing, count, first_at) in [
-        (LaneStanding::BlockedByRoute, 2, Some(start + 10)),
-        (LaneStanding::BlockedByQuota, 1, Some(start + 30)),
-        (LaneStanding::BlockedByBudget, 1, Some(start + 40)),
-        (LaneStanding::BlockedByOperator, 1, Some(start + 40)),
-        (LaneStanding::Waiting, 0, None),
-        (LaneStanding::WaitingChildren, 0, None),
+        (LanePlace::BlockedByRoute, 2, Some(start + 10)),
+        (LanePlace::BlockedByQuota, 1, Some(start + 30)),
+        (LanePlace::BlockedByBudget, 1, Some(start + 40)),
+        (LanePlace::BlockedByOperator, 1, Some(start + 40)),
+        (LanePlace::Waiting, 0, None),
+        (LanePlace::WaitingChildren, 0, None),
     ] {
         let depth = lane.depth(standing).await;
         assert_eq!((depth.count, depth.first_at), (count, first_at), "{standing}");

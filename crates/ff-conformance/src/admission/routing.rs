@@ -38,11 +38,11 @@ pub(crate) async fn many_are_blocked_and_released_in_steps(world: World) {
         world.job("resize").on_partition(nth % 2).require(&["gpu", "region=eu"]).submit().await;
     }
     until(&world, &mut cursor, is_blocked, 40).await;
-    let depth = world.lane("default").depth(LaneStanding::BlockedByRoute).await.count;
-    assert_eq!((depth, world.lane("default").depth(LaneStanding::Waiting).await.count), (40, 0));
+    let depth = world.lane("default").depth(LanePlace::BlockedByRoute).await.count;
+    assert_eq!((depth, world.lane("default").depth(LanePlace::Waiting).await.count), (40, 0));
     register(&world, "able", &["gpu", "region=eu"]).await;
     until(&world, &mut cursor, is_unblocked, 40).await;
-    assert_eq!(world.lane("default").depth(LaneStanding::Waiting).await.count, 40);
+    assert_eq!(world.lane("default").depth(LanePlace::Waiting).await.count, 40);
     engine.stop().await;
     world.check_invariants().await;
 }

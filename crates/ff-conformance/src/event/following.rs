@@ -52,7 +52,7 @@ pub(crate) async fn pages_together_tell_everything_once(world: World) {
 /// A server encrypts cursors for callers of one namespace. Stores and other servers refuse such a cursor.
 pub(crate) async fn an_encrypted_cursor_without_its_key_is_refused(world: World) {
     let start = follow(&world).await;
-    let cursor = EventCursor { sealed: Some(SealedPlaces::new("AmsxAAAA")), ..start };
+    let cursor = EventCursor { sealed: Some(EncryptedPositions::new("AmsxAAAA")), ..start };
     assert_refused!(world.backend.events(since(&cursor)).await, "invalid_cursor");
 }
 

@@ -132,7 +132,7 @@ pub(crate) async fn a_deadline_is_moved_only_of_live_work_and_into_the_future(wo
         let refusal = assert_refused!(extend(&world, &live, past).await, "invalid_input");
         assert_eq!(refusal.field.as_deref(), Some("deadline_at"));
     }
-    assert_refused!(extend(&world, &live, TimestampMs(limits::MOMENT_MAX_MS + 1)).await, "limit_exceeded");
+    assert_refused!(extend(&world, &live, TimestampMs(limits::TIMESTAMP_MAX_MS + 1)).await, "limit_exceeded");
     let unknown = ExecutionId::new(0, Uuid::now_v7());
     assert_refused!(extend(&world, &unknown, now + 1_000).await, "execution_not_found");
     assert_eq!(world.contents().await, before);

@@ -23,7 +23,7 @@ const COUNTS: [u64; 11] = [
     u64::MAX,
 ];
 const MOMENTS: [i64; 8] =
-    [i64::MIN, -1, 0, 1 << 32, 1 << 53, limits::MOMENT_MAX_MS, limits::MOMENT_MAX_MS + 1, i64::MAX];
+    [i64::MIN, -1, 0, 1 << 32, 1 << 53, limits::TIMESTAMP_MAX_MS, limits::TIMESTAMP_MAX_MS + 1, i64::MAX];
 
 /// Returns the answer, or `None` for a refusal. Panics on an error of the store.
 #[track_caller]

@@ -39,7 +39,7 @@ pub(crate) async fn who_let_go_cannot_go_on_with_it(world: World) {
 
 pub(crate) async fn children_hand_their_results_to_their_parent(world: World) {
     let (flow, parent) = parent(&world).await;
-    let edges = ["x", "y"].map(|child| GrownEdge { passes: input(child), ..grown(child, "parent") }).to_vec();
+    let edges = ["x", "y"].map(|child| EdgeAddition { passes: input(child), ..grown(child, "parent") }).to_vec();
     world.backend.grow_flow(GrowFlowArgs { edges, ..parent.growth(&["x", "y"], &[]) }).await.unwrap();
     parent.wait_pending().await;
     for (name, child) in flow.start().await {
@@ -95,7 +95,7 @@ pub(crate) async fn a_parent_may_wait_again_and_again(world: World) {
 pub(crate) async fn each_round_of_children_may_pass_the_payload_once(world: World) {
     let (flow, mut parent) = parent(&world).await;
     for (child, second) in [("x", "x2"), ("y", "y2")] {
-        let passing = |child| GrownEdge { passes: Some(PassMode::Payload), ..grown(child, "parent") };
+        let passing = |child| EdgeAddition { passes: Some(PassMode::Payload), ..grown(child, "parent") };
         let add_children = async |child| {
             let growth = GrowFlowArgs { edges: vec![passing(child)], ..parent.growth(&[child], &[]) };
             world.backend.grow_flow(growth).await

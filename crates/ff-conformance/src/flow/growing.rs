@@ -54,7 +54,7 @@ pub(crate) async fn a_flow_is_created_once(world: World) {
 pub(crate) async fn an_edge_onto_what_has_succeeded_is_settled_at_once(world: World) {
     let flow = world.graph("a x").submit().await;
     flow.start().await["a"].complete(b"rows").await.unwrap();
-    let edge = GrownEdge { passes: input("rows"), ..grown("a", "b") };
+    let edge = EdgeAddition { passes: input("rows"), ..grown("a", "b") };
     let args = GrowFlowArgs { edges: vec![edge], ..flow.growth(&["b"], &[]) };
     let grown = world.backend.grow_flow(args).await.unwrap();
     assert_eq!(grown.edges, [(flow.edge("a", "b"), EdgeState::Satisfied)]);
@@ -138,7 +138,7 @@ pub(crate) async fn what_is_ready_is_handed_what_a_new_upstream_had_produced(wor
     for held in flow.start().await.into_values() {
         held.complete(b"done").await.unwrap();
     }
-    let edge = GrownEdge { passes: input("late"), ..grown("b", "z") };
+    let edge = EdgeAddition { passes: input("late"), ..grown("b", "z") };
     world.backend.grow_flow(GrowFlowArgs { edges: vec![edge], ..GrowFlowArgs::new(flow.id) }).await.unwrap();
     assert_eq!(flow.state("z").await, "waiting");
     assert_eq!(flow.start_one().await.input("late"), Some(&b"done"[..]));
@@ -187,7 +187,7 @@ pub(crate) async fn a_join_is_fixed_with_its_first_edge(world: World) {
 pub(crate) async fn what_is_wrong_with_a_change_is_named_and_nothing_is_written(world: World) {
     let flow = world.graph("a>b>c x").submit().await;
     let stranger = world.submit("resize", b"cat.png").await;
-    let by_id = |id| GrownEdge { upstream: MemberRef::Execution(id), ..grown("x", "c") };
+    let by_id = |id| EdgeAddition { upstream: MemberRef::Execution(id), ..grown("x", "c") };
     let growth = |edges| GrowFlowArgs { edges, ..GrowFlowArgs::new(flow.id) };
     let cases = [
         (vec![grown("c", "c")], "self_referencing_edge", "edges.c->c".to_owned()),
@@ -223,8 +223,8 @@ pub(crate) async fn a_member_of_another_flow_is_answered_as_one_that_does_not_ex
         let named = || MemberRef::Execution(id);
         let args = flow.growth(&["c"], &[]);
         let joins = vec![JoinSpec { member: named(), join: lenient(1) }];
-        let upstream = vec![GrownEdge { upstream: named(), ..grown("b", "b") }];
-        let downstream = vec![GrownEdge { downstream: named(), ..grown("b", "b") }];
+        let upstream = vec![EdgeAddition { upstream: named(), ..grown("b", "b") }];
+        let downstream = vec![EdgeAddition { downstream: named(), ..grown("b", "b") }];
         [
             GrowFlowArgs { edges: upstream, ..args.clone() },
             GrowFlowArgs { edges: downstream, ..args.clone() },

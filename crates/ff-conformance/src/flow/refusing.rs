@@ -61,7 +61,7 @@ pub(crate) async fn two_edges_that_pass_the_payload_into_one_node_are_refused(wo
         names(refusal, "edges.b->c");
     }
     let flow = world.graph("a b c").submit().await;
-    let edges = ["a", "b"].map(|from| GrownEdge { passes: payload(), ..grown(from, "c") }).into();
+    let edges = ["a", "b"].map(|from| EdgeAddition { passes: payload(), ..grown(from, "c") }).into();
     let growth = GrowFlowArgs { edges, ..GrowFlowArgs::new(flow.id) };
     let before = world.contents().await;
     names(refused_as(world.backend.grow_flow(growth).await, "invalid_input"), "edges.b->c");
@@ -70,10 +70,10 @@ pub(crate) async fn two_edges_that_pass_the_payload_into_one_node_are_refused(wo
 }
 
 pub(crate) async fn a_second_payload_into_a_node_is_refused_in_a_later_change_and_by_id(world: World) {
-    let passing = |from, to| GrownEdge { passes: Some(PassMode::Payload), ..grown(from, to) };
+    let passing = |from, to| EdgeAddition { passes: Some(PassMode::Payload), ..grown(from, to) };
     let flow = world.graph("a>c b x>y z").passing("a", "c", Some(PassMode::Payload)).submit().await;
     let growth = |edges| GrowFlowArgs { edges, ..GrowFlowArgs::new(flow.id) };
-    let by_id = |from, to| GrownEdge { downstream: MemberRef::Execution(flow.member(to)), ..passing(from, to) };
+    let by_id = |from, to| EdgeAddition { downstream: MemberRef::Execution(flow.member(to)), ..passing(from, to) };
     let [c, y] = ["c", "y"].map(|name| flow.member(name));
     for (edges, field) in [
         (vec![passing("b", "c")], "edges.b->c".to_owned()),

@@ -185,7 +185,7 @@ pub(crate) async fn nothing_is_lost_when_a_lane_is_made_fair_by_another_key_or_n
     let by = |by: &str| ConfigureLaneArgs { fair_by: Setting::To(by.parse().unwrap()), ..lane.args() };
     lane.configure(by("kind")).await.unwrap();
     submit(&world, "b", 2).await;
-    assert_eq!(lane.depth(LaneStanding::Waiting).await.count, 5);
+    assert_eq!(lane.depth(LanePlace::Waiting).await.count, 5);
     lane.configure(ConfigureLaneArgs { fair_by: Setting::Default, ..lane.args() }).await.unwrap();
     submit(&world, "c", 2).await;
     world.check_invariants().await;
@@ -195,7 +195,7 @@ pub(crate) async fn nothing_is_lost_when_a_lane_is_made_fair_by_another_key_or_n
     }
     rest.sort_unstable();
     assert_eq!(rest, ["a", "a", "b", "b", "before", "c", "c"]);
-    assert_eq!(lane.depth(LaneStanding::Waiting).await.count, 0);
+    assert_eq!(lane.depth(LanePlace::Waiting).await.count, 0);
     world.check_invariants().await;
 }
 

@@ -8,7 +8,7 @@ pub(crate) async fn no_more_are_held_than_the_limit(world: World) {
     let held = claim(&world).await;
     assert_eq!(held.len(), 5);
     assert_eq!(claim(&world).await.len(), 0);
-    assert_eq!(world.lane("default").depth(LaneStanding::Active).await.count, 5);
+    assert_eq!(world.lane("default").depth(LanePlace::Active).await.count, 5);
 }
 
 pub(crate) async fn every_way_to_end_makes_room(world: World) {
@@ -96,7 +96,7 @@ pub(crate) async fn many_workers_together_never_hold_more_than_the_limit(world: 
                 if held.is_empty() {
                     return done;
                 }
-                assert!(world.lane("default").depth(LaneStanding::Active).await.count <= 3);
+                assert!(world.lane("default").depth(LanePlace::Active).await.count <= 3);
                 for one in held {
                     one.complete(b"done").await.unwrap();
                     done += 1;

@@ -36,12 +36,12 @@ pub(crate) async fn a_lane_says_how_much_of_it_is_where(world: World) {
     world.cancel(&over).await.unwrap();
     let lane = world.lane("default");
     for (standing, count, first_at) in [
-        (LaneStanding::Active, 1, Some(start)),
-        (LaneStanding::Suspended, 1, Some(start + 10)),
-        (LaneStanding::Waiting, 3, Some(start + 20)),
-        (LaneStanding::Delayed, 1, Some(start + 5_030)),
-        (LaneStanding::Finished, 1, None),
-        (LaneStanding::WaitingChildren, 0, None),
+        (LanePlace::Active, 1, Some(start)),
+        (LanePlace::Suspended, 1, Some(start + 10)),
+        (LanePlace::Waiting, 3, Some(start + 20)),
+        (LanePlace::Delayed, 1, Some(start + 5_030)),
+        (LanePlace::Finished, 1, None),
+        (LanePlace::WaitingChildren, 0, None),
     ] {
         let depth = lane.depth(standing).await;
         assert_eq!((depth.count, depth.first_at), (count, first_at), "{standing}");

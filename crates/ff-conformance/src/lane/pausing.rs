@@ -8,7 +8,7 @@ pub(crate) async fn a_paused_lane_takes_work_and_hands_out_none(world: World) {
     let after = world.submit("resize", b"dog.png").await;
     assert_eq!(world.worker("holder").claim_up_to(10).await.len(), 0);
     assert_eq!((world.state(&before).await, world.state(&after).await), (PublicState::Waiting, PublicState::Waiting));
-    assert_eq!(world.lane("default").depth(LaneStanding::Waiting).await.count, 2);
+    assert_eq!(world.lane("default").depth(LanePlace::Waiting).await.count, 2);
     world.lane("default").resume().await;
     assert_eq!(world.worker("holder").claim_up_to(10).await.len(), 2);
 }

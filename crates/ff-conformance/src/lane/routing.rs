@@ -95,12 +95,12 @@ pub(crate) async fn a_lane_counts_what_waits_with_requirements_and_without(world
     job(&world, &["gpu"], 0).submit().await;
     job(&world, &["gpu", "ssd"], 0).submit().await;
     job(&world, &[], 0).submit().await;
-    assert_eq!(world.lane("default").depth(LaneStanding::Waiting).await.count, 3);
+    assert_eq!(world.lane("default").depth(LanePlace::Waiting).await.count, 3);
     let listing = ListLanesArgs { namespace: None, after: None, limit: 10, finished: false };
     let page = world.backend.list_lanes(listing).await.unwrap();
-    assert_eq!(page.lanes[0].depths[&LaneStanding::Waiting].count, 3);
+    assert_eq!(page.lanes[0].depths[&LanePlace::Waiting].count, 3);
     claim(&world, "able", &["gpu", "ssd"]).await;
-    assert_eq!(world.lane("default").depth(LaneStanding::Waiting).await.count, 0);
+    assert_eq!(world.lane("default").depth(LanePlace::Waiting).await.count, 0);
 }
 
 pub(crate) async fn a_paused_lane_announces_what_waits_with_requirements_when_it_goes_on(world: World) {

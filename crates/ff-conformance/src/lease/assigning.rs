@@ -162,8 +162,8 @@ pub(crate) async fn what_is_assigned_is_listed_counted_and_told(world: World) {
         (found[0].grant.requested_by.as_deref(), found[0].grant.reason.as_deref()),
         (Some("ada"), Some("it has the data"))
     );
-    let route = world.lane("default").depth(LaneStanding::BlockedByRoute).await.count;
-    assert_eq!((route, world.lane("default").depth(LaneStanding::Waiting).await.count), (1, 1));
+    let route = world.lane("default").depth(LanePlace::BlockedByRoute).await.count;
+    assert_eq!((route, world.lane("default").depth(LanePlace::Waiting).await.count), (1, 1));
     let explained = world.backend.explain(&id).await.unwrap();
     assert_eq!(explained.summary, "It is assigned to worker w-1 by ada: it has the data.");
     assert_eq!(explained.next.unwrap().at, Some(found[0].grant.expires_at));

@@ -42,7 +42,7 @@ pub(crate) async fn only_the_named_lease_is_revoked(world: World) {
     assert_refused!(world.backend.revoke(named(held.fence().lease_id)).await, "stale_lease");
 }
 
-pub(crate) async fn what_nobody_holds_cannot_be_revoked(world: World) {
+pub(crate) async fn an_execution_without_a_lease_cannot_be_revoked(world: World) {
     let finished = world.held().await;
     finished.complete(b"done").await.unwrap();
     let put_off = world.held().await;

@@ -143,7 +143,7 @@ pub(crate) async fn a_lane_with_a_limit_and_a_quota_keeps_both(world: World) {
         world.clock.advance(ms(limits::RECOUNT_MS)).await;
     }
     assert_eq!(held.len(), 3);
-    assert_eq!(world.lane("default").depth(LaneStanding::Active).await.count, 3);
+    assert_eq!(world.lane("default").depth(LanePlace::Active).await.count, 3);
 }
 
 pub(crate) async fn many_workers_together_never_hold_more_than_the_quota_allows(world: World) {

@@ -8,7 +8,7 @@ use crate::prelude::*;
 pub(crate) async fn a_schedule_is_listed_as_it_was_put(world: World) {
     let second = Plan::new(&world, "second").overlap(Overlap::Allow).put().await;
     let first = Plan::new(&world, "first").put().await;
-    assert_eq!(first.next_ticks.len(), limits::TICKS_TOLD);
+    assert_eq!(first.next_ticks.len(), limits::TICKS_LISTED);
     assert_eq!(first.next_ticks[0], world.clock.now() + MINUTE);
     assert_eq!(show(&world, "first").await, first);
     let again = Plan::new(&world, "first").put().await;

@@ -30,7 +30,7 @@ pub(crate) async fn one_tick_waits_for_the_end_of_the_previous_one(world: World)
     assert_eq!((seen[1].outcome, seen[2].reason), (TickOutcome::Queued, Some(SkipReason::AnotherQueued)));
     assert_eq!(everything(&world).await.len(), 1);
     world.cancel(&first).await.unwrap();
-    world.clock.advance(ms(limits::QUEUED_TICK_LOOK_MS)).await;
+    world.clock.advance(ms(limits::QUEUED_TICK_CHECK_MS)).await;
     assert_eq!(everything(&world).await.len(), 2);
     let shown = show(&world, "queue").await.schedule;
     assert_eq!((shown.ticks[1].outcome, shown.queued), (TickOutcome::Started, None));

@@ -87,7 +87,7 @@ pub(crate) async fn a_timeout_lies_ahead_and_not_too_far(world: World) {
     refused.wish(after(Timeout::After(0)), "invalid_input", "timeout_in_ms").await;
     let too_far = refused.wish(after(Timeout::After(limits::SPAN_MAX_MS + 1)), "limit_exceeded", "timeout_in_ms").await;
     assert_eq!(too_far.limit, Some((limits::SPAN_MAX_MS, limits::SPAN_MAX_MS + 1)));
-    let end_of_time = TimestampMs(limits::MOMENT_MAX_MS);
+    let end_of_time = TimestampMs(limits::TIMESTAMP_MAX_MS);
     refused.wish(after(Timeout::At(end_of_time + 1)), "limit_exceeded", "timeout_at").await;
     let never = held.wish_for(Condition::TimeoutOnly, &["a"]);
     refused.wish(never, "invalid_input", "timeout_in_ms").await;

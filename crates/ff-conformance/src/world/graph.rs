@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use ff_core::backend::Answer;
-use ff_core::contracts::{EdgeSpec, GrowFlowArgs, GrownEdge, MemberRef, NodeSpec, SubmitFlowArgs, SubmittedFlow};
+use ff_core::contracts::{EdgeAddition, EdgeSpec, GrowFlowArgs, MemberRef, NodeSpec, SubmitFlowArgs, SubmittedFlow};
 use ff_core::flow::{Join, OnSatisfied, PassMode};
 use ff_core::payload::Payload;
 use ff_core::policy::Backoff;
@@ -38,8 +38,8 @@ pub(crate) fn edge(from: &str, to: &str) -> EdgeSpec {
 }
 
 /// Returns an edge between two members, for growing a flow.
-pub(crate) fn grown(from: &str, to: &str) -> GrownEdge {
-    GrownEdge { upstream: member(from), downstream: member(to), passes: None }
+pub(crate) fn grown(from: &str, to: &str) -> EdgeAddition {
+    EdgeAddition { upstream: member(from), downstream: member(to), passes: None }
 }
 
 /// Returns a reference to a member by its name.

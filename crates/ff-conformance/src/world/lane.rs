@@ -1,7 +1,7 @@
 //! A lane as an operator sees it.
 
 use ff_core::backend::Answer;
-use ff_core::contracts::{ConfigureLaneArgs, Depth, LaneInfo, LaneStanding, Setting};
+use ff_core::contracts::{ConfigureLaneArgs, Depth, LaneInfo, LanePlace, Setting};
 use ff_core::lane::LaneState;
 use ff_core::types::{LaneId, Namespace};
 
@@ -65,7 +65,7 @@ impl Lane {
     }
 
     /// Returns the depth of the lane in one standing.
-    pub async fn depth(&self, standing: LaneStanding) -> Depth {
+    pub async fn depth(&self, standing: LanePlace) -> Depth {
         self.describe().await.depths.get(&standing).copied().unwrap_or_default()
     }
 

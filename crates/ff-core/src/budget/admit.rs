@@ -67,7 +67,7 @@ fn judge(
     let need = budget.estimate(key);
     if let Some((dimension, used, limit)) = balance.lacks(budget, &need) {
         let who = Claimant { draw, execution_id: *execution_id, epoch: *epoch, claim_id };
-        ledger.line_up(balance, key, who, place, now);
+        ledger.enqueue(balance, key, who, place, now);
         let retry_at = balance.period.until;
         return Ok(AdmissionVerdict::Refused { used, limit, retry_at, dimension: Some(dimension) });
     }
@@ -120,7 +120,7 @@ pub(crate) fn release(
         }
         settled.woken.push(WokenExecution { key, execution_id, epoch });
     }
-    ledger.shorten_line(&mut balance)?;
+    ledger.trim_queue(&mut balance)?;
     ledger.put_balance(balance);
     Ok(ledger.into_decision(settled))
 }

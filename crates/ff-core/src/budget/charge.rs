@@ -35,7 +35,7 @@ pub struct UsageTotal {
 /// State of a budget after a usage report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct BudgetStanding {
+pub struct BudgetState {
     pub budget: BudgetName,
     pub status: BudgetStatus,
     /// Amount left of each dimension with a hard limit, less reservations.
@@ -60,7 +60,7 @@ pub enum BudgetStatus {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BudgetAnswer {
     /// Absent when the budget is gone; then nothing was counted.
-    pub standing: Option<BudgetStanding>,
+    pub standing: Option<BudgetState>,
     /// Whether one of these reports was the first to exceed a soft limit within the period.
     pub crossed: bool,
 }
@@ -121,13 +121,13 @@ impl Command for ChargeBudgetArgs {
             crossing.execution_id == id && crossing.seq > self.counted.seq && crossing.seq <= self.total.seq
         });
         let super::BudgetDefinition { limits, on_hard_limit, .. } = &budget.definition;
-        let standing = BudgetStanding::of(budget.name.clone(), *on_hard_limit, limits, &balance);
+        let standing = BudgetState::of(budget.name.clone(), *on_hard_limit, limits, &balance);
         ledger.put_balance(balance);
         Ok(ledger.into_decision(BudgetAnswer { standing: Some(standing), crossed }))
     }
 }
 
-impl BudgetStanding {
+impl BudgetState {
     /// Returns the state of a budget with this balance.
     pub fn of(
         budget: BudgetName,

@@ -10,7 +10,7 @@ use crate::execution::Execution;
 use crate::quota::QuotaRow;
 use crate::types::{AttemptIndex, BudgetId, BudgetName, Dimension, Namespace, TimestampMs};
 
-pub use super::charge::{BudgetAnswer, BudgetStanding, BudgetStatus, ChargeBudgetArgs, UsageTotal};
+pub use super::charge::{BudgetAnswer, BudgetState, BudgetStatus, ChargeBudgetArgs, UsageTotal};
 pub use super::define::DefineBudgetArgs;
 pub use super::definition::PutBudgetArgs;
 pub use super::restart::{BudgetReset, ResetBudgetArgs};

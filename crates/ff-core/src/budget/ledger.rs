@@ -200,7 +200,7 @@ impl<'v> BudgetLedger<'v> {
     }
 
     /// Adds an execution to the line of waiting ones, at `place` if it already has one.
-    pub(super) fn line_up(
+    pub(super) fn enqueue(
         &mut self,
         balance: &mut Balance,
         kind: &str,
@@ -244,7 +244,7 @@ impl<'v> BudgetLedger<'v> {
     }
 
     /// Moves the start of the line past empty places.
-    pub(super) fn shorten_line(&self, balance: &mut Balance) -> Result<(), Miss> {
+    pub(super) fn trim_queue(&self, balance: &mut Balance) -> Result<(), Miss> {
         let last = balance.next_waiter.min(balance.first_waiter + limits::QUOTA_STEP as u64);
         let name = |place| QuotaRowName::Waiter(String::new(), place);
         while balance.first_waiter < last && self.rows.row(&name(balance.first_waiter))?.is_none() {

@@ -123,7 +123,7 @@ impl BudgetFixture {
         self.ask(SettleUsageArgs { execution_id, counted, crossed: Vec::new() }).unwrap().settled
     }
 
-    fn spend(&mut self, run: Run, report: &str, tokens: u64) -> BudgetStanding {
+    fn spend(&mut self, run: Run, report: &str, tokens: u64) -> BudgetState {
         let pending = self.report(run, report, tokens).unwrap().pending.unwrap();
         let charged = self.charge(&pending);
         self.settle(&pending);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::Amounts;
-use super::charge::{BudgetStanding, UsageTotal};
+use super::charge::{BudgetState, UsageTotal};
 use super::definition::check_amount;
 use super::ledger::{add, amount};
 use crate::engine_error::{Code, Refusal};
@@ -77,7 +77,7 @@ pub struct UsageReported {
     /// The execution's total.
     pub usage: Amounts,
     /// Every budget that applies, by name.
-    pub budgets: Vec<BudgetStanding>,
+    pub budgets: Vec<BudgetState>,
     /// True when a budget made the execution fail.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
@@ -122,7 +122,7 @@ impl Command for ReportUsageArgs {
 
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<UsageReported>, Stop> {
         let execution = found(view, &self.execution_id)?;
-        let attempt = spender(execution, &self.fence, at.now)?;
+        let attempt = reporting_attempt(execution, &self.fence, at.now)?;
         let set = view.quotas(self.execution_id.partition(), &execution.namespace)?;
         let reported = match execution.usage {
             Some(_) => view.usage_report(&execution.id, &self.report_id)?.is_some_and(|entry| at.now < entry.until),
@@ -184,7 +184,7 @@ struct Spender {
 }
 
 /// Returns the attempt of the present or the last holder. Usage that is reported after the lease has ended counts as well.
-fn spender(execution: &Execution, fence: &Fence, now: TimestampMs) -> Result<Spender, Refusal> {
+fn reporting_attempt(execution: &Execution, fence: &Fence, now: TimestampMs) -> Result<Spender, Refusal> {
     let held = execution.held_by(fence, now);
     let open = match &execution.attempt {
         AttemptSlot::Open(attempt) => Some(attempt.index),

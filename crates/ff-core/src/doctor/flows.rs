@@ -22,8 +22,8 @@ pub(super) fn examine(snapshot: &Snapshot, partition: u16) -> Vec<Finding> {
             findings.find("I1", id, format!("is kept on partition {partition} under another id"));
         }
         numbers(flow, members, &graph, &mut findings);
-        ends_with_its_last(flow, members, &mut findings);
-        tells_everything(flow, snapshot, &mut findings);
+        check_flow_end(flow, members, &mut findings);
+        check_events(flow, snapshot, &mut findings);
     }
     for (execution, membership) in graph.members.values().flatten() {
         member(execution, membership, snapshot, &graph, &mut findings);
@@ -82,7 +82,7 @@ impl<'s> Graph<'s> {
 /// I9 and I10: the counts of a flow agree with its members and edges, members have distinct names and positions, and the
 /// edges have no cycle.
 fn numbers(flow: &Flow, members: &[(&Execution, &Membership)], graph: &Graph<'_>, findings: &mut Findings) {
-    if flow.is_going() {
+    if flow.is_being_forgotten() {
         return;
     }
     let counts: Counts = members.iter().map(|(execution, _)| execution.public_state()).collect();
@@ -132,7 +132,7 @@ fn waits_for_itself(members: &[(&Execution, &Membership)], graph: &Graph<'_>) ->
 
 /// I2, I9 and I10: a flow ends with its last member, a cancelled flow has no live member that it does not spare, and its
 /// members are staged as long as the flow is.
-fn ends_with_its_last(flow: &Flow, members: &[(&Execution, &Membership)], findings: &mut Findings) {
+fn check_flow_end(flow: &Flow, members: &[(&Execution, &Membership)], findings: &mut Findings) {
     if flow.ended_at.is_some() != flow.is_over() {
         findings.find("I2", &flow.id, format!("is over: {}, ended at {:?}", flow.is_over(), flow.ended_at));
     }
@@ -150,7 +150,7 @@ fn ends_with_its_last(flow: &Flow, members: &[(&Execution, &Membership)], findin
 }
 
 /// I18: the events of a flow are numbered without gaps up to the last.
-fn tells_everything(flow: &Flow, snapshot: &Snapshot, findings: &mut Findings) {
+fn check_events(flow: &Flow, snapshot: &Snapshot, findings: &mut Findings) {
     let events = snapshot.flow_events.get(&flow.id).map_or(&[][..], Vec::as_slice);
     let gapless = events.windows(2).all(|pair| pair[0].seq + 1 == pair[1].seq && pair[0].at <= pair[1].at);
     if !gapless || events.last().map_or(0, |last| last.seq + 1) != flow.events {
@@ -171,7 +171,7 @@ fn member(
         findings.find("I10", &execution.id, format!("is a member of {}, which is gone", membership.flow_id));
     }
     let dependents = graph.outgoing.get(&execution.id).copied().unwrap_or(0);
-    if dependents != membership.dependents && !flow.is_some_and(Flow::is_going) {
+    if dependents != membership.dependents && !flow.is_some_and(Flow::is_being_forgotten) {
         findings.find("I10", &execution.id, format!("does not have {} dependents", membership.dependents));
     }
     let result = snapshot.results.get(&execution.id).map(|result| result.bytes.len() as u64);
@@ -228,7 +228,7 @@ fn check_edge_state(edge: &Edge, snapshot: &Snapshot, findings: &mut Findings) {
     };
     let (Some(upstream), Some(downstream)) = (end(&edge.upstream_execution_id), end(&edge.downstream_execution_id))
     else {
-        if !snapshot.flows.get(&edge.flow_id).is_some_and(Flow::is_going) {
+        if !snapshot.flows.get(&edge.flow_id).is_some_and(Flow::is_being_forgotten) {
             findings.find("I10", &edge.id, "goes from or to what is not in its flow");
         }
         return;

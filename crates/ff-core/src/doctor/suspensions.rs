@@ -12,7 +12,7 @@ use crate::types::ExecutionId;
 pub(super) fn examine(snapshot: &Snapshot) -> Vec<Finding> {
     let mut findings = Findings::default();
     for (id, execution) in &snapshot.executions {
-        waits_on_what_is_there(execution, snapshot, &mut findings);
+        check_waitpoints(execution, snapshot, &mut findings);
         names_open_waitpoints_once(execution, &mut findings);
         counts_its_signals(execution, snapshot, &mut findings);
         if let Phase::Suspended { suspension } = &execution.phase
@@ -39,7 +39,7 @@ impl Findings {
 
 /// I9 and I11: the waitpoints of a suspension and the pending waitpoints of an execution exist, so that signals can
 /// reach them, and a finished execution has no pending ones.
-fn waits_on_what_is_there(execution: &Execution, snapshot: &Snapshot, findings: &mut Findings) {
+fn check_waitpoints(execution: &Execution, snapshot: &Snapshot, findings: &mut Findings) {
     let known = |id| snapshot.waitpoints.get(&(execution.id, id));
     if let Phase::Suspended { suspension } = &execution.phase {
         if suspension.waitpoints.is_empty() {

@@ -66,7 +66,7 @@ impl EventRecord {
 pub struct EventCursor {
     /// Positions that a server has encrypted for a caller of one namespace: readable positions would reveal when other
     /// tenants are active. Only a server of the same store can continue from them. `from` is unused then.
-    pub sealed: Option<SealedPlaces>,
+    pub sealed: Option<EncryptedPositions>,
     /// On a partition that is not in `places`, everything before this time has been read.
     pub from: TimestampMs,
     /// Everything before these positions has been read.
@@ -99,7 +99,7 @@ impl FromStr for EventCursor {
             Some((partition.parse().ok()?, position.parse().ok()?))
         };
         let mut parts = text.split(',');
-        let start = parts.next().and_then(|first| match SealedPlaces::parse(first) {
+        let start = parts.next().and_then(|first| match EncryptedPositions::parse(first) {
             Some(sealed) => Some((Some(sealed), TimestampMs::default())),
             None => Some((None, TimestampMs(first.parse().ok()?))),
         });
@@ -113,9 +113,9 @@ as_text!(EventCursor);
 
 /// Positions that a server has encrypted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct SealedPlaces(String);
+pub struct EncryptedPositions(String);
 
-impl SealedPlaces {
+impl EncryptedPositions {
     /// Prefix that distinguishes encrypted positions from a timestamp.
     const PREFIX: &str = "s.";
 
@@ -217,7 +217,8 @@ mod tests {
         let cursor =
             EventCursor { from: at(0), places: BTreeMap::from([(0, place(0)), (255, place(7))]), sealed: None };
         assert_eq!(cursor.to_string().parse(), Ok(cursor.clone()));
-        let sealed = EventCursor { sealed: Some(SealedPlaces::new("k1.aa")), from: TimestampMs::default(), ..cursor };
+        let sealed =
+            EventCursor { sealed: Some(EncryptedPositions::new("k1.aa")), from: TimestampMs::default(), ..cursor };
         assert_eq!(sealed.to_string(), format!("s.k1.aa,0.{},255.{}", place(0), place(7)));
         assert_eq!(sealed.to_string().parse(), Ok(sealed));
         assert_eq!("17".parse(), Ok(EventCursor { from: TimestampMs(17), ..EventCursor::default() }));

@@ -4,7 +4,7 @@ pub mod contracts;
 mod feed;
 mod follow;
 
-pub use feed::{EventCursor, EventRecord, EventsPart, Feed, SealedPlaces};
+pub use feed::{EncryptedPositions, EventCursor, EventRecord, EventsPart, Feed};
 pub use follow::follow;
 
 use serde::{Deserialize, Serialize};

@@ -35,7 +35,7 @@ impl Command for ExtendDeadlineArgs {
 
     fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
         check_id(&self.execution_id, partitions)?;
-        let (limit, sent) = (limits::MOMENT_MAX_MS, self.deadline_at.0);
+        let (limit, sent) = (limits::TIMESTAMP_MAX_MS, self.deadline_at.0);
         if sent > limit {
             return Err(Refusal::over_limit(Code::LimitExceeded, "deadline_at", limit, sent));
         }
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn a_moment_beyond_the_calendar_is_refused() {
         let partitions = PartitionConfig::default();
-        let last = TimestampMs(limits::MOMENT_MAX_MS);
+        let last = TimestampMs(limits::TIMESTAMP_MAX_MS);
         assert_eq!(to(last).check(&partitions), Ok(()));
         assert_eq!(to(last + 1).check(&partitions).unwrap_err().code, Code::LimitExceeded);
     }

@@ -76,11 +76,11 @@ pub enum Blocker {
 
 impl Blocker {
     /// The blockers that keep an otherwise ready execution from being claimed.
-    pub const OF_ADMISSION: [Blocker; 5] = [Self::Route, Self::Quota, Self::Budget, Self::Operator, Self::Assignment];
+    pub const ADMISSION: [Blocker; 5] = [Self::Route, Self::Quota, Self::Budget, Self::Operator, Self::Assignment];
 
     /// Whether this is a blocker of admission, and not of the flow.
     pub fn is_admission(self) -> bool {
-        Self::OF_ADMISSION.contains(&self)
+        Self::ADMISSION.contains(&self)
     }
 
     /// The blocking reason of an execution with this blocker.

@@ -88,12 +88,12 @@ fn replay(execution: &Execution, args: &ReplayArgs, now: TimestampMs) -> Result<
         reason: args.reason.clone(),
         requested_by: args.requested_by.clone(),
     };
-    Ok(execution.afresh(origin, now))
+    Ok(execution.reset_for_replay(origin, now))
 }
 
 impl Execution {
     /// Resets the execution under the same id, without its recorded steps and without an operator's hold.
-    pub(crate) fn afresh(&self, origin: Origin, now: TimestampMs) -> Change {
+    pub(crate) fn reset_for_replay(&self, origin: Origin, now: TimestampMs) -> Change {
         let mut change = self.enter(Phase::Waiting, now);
         let after = &mut change.after;
         after.hold = None;

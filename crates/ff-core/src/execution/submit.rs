@@ -17,8 +17,8 @@ use crate::singleton::{self, KeyConflict, KeyRule};
 use crate::state::PublicState;
 use crate::trace::TraceContext;
 use crate::types::{
-    ExecutionId, FairKey, IdempotencyKey, Kind, LaneId, Namespace, Priority, TimestampMs, draw_execution_uuid,
-    is_derived,
+    ExecutionId, FairKey, IdempotencyKey, Kind, LaneId, Namespace, Priority, TimestampMs, is_derived,
+    new_execution_uuid,
 };
 use crate::view::{Stop, View, require_all};
 use crate::{lane, limits};
@@ -46,7 +46,7 @@ impl SubmitArgs {
     /// Creates a submission with defaults for all other fields.
     pub fn new(kind: Kind, payload: Payload) -> Self {
         Self {
-            uuid: draw_execution_uuid(),
+            uuid: new_execution_uuid(),
             namespace: Namespace::default_name(),
             lane: LaneId::default_name(),
             kind,
@@ -115,8 +115,8 @@ impl Start {
             Self::After(ms) if ms > limits::SPAN_MAX_MS => {
                 Err(Refusal::over_limit(Code::LimitExceeded, "delay_ms", limits::SPAN_MAX_MS, ms))
             }
-            Self::At(at) if at.0 > limits::MOMENT_MAX_MS => {
-                Err(Refusal::over_limit(Code::LimitExceeded, "start_at", limits::MOMENT_MAX_MS, at.0))
+            Self::At(at) if at.0 > limits::TIMESTAMP_MAX_MS => {
+                Err(Refusal::over_limit(Code::LimitExceeded, "start_at", limits::TIMESTAMP_MAX_MS, at.0))
             }
             _ => Ok(()),
         }
@@ -370,7 +370,7 @@ mod tests {
 
     #[test]
     fn a_start_is_taken_at_its_limit_and_refused_one_past_it() {
-        let last = TimestampMs(limits::MOMENT_MAX_MS);
+        let last = TimestampMs(limits::TIMESTAMP_MAX_MS);
         assert_eq!(Start::At(last).check(), Ok(()));
         assert_eq!(Start::At(last + 1).check().unwrap_err().field.as_deref(), Some("start_at"));
         assert_eq!(Start::After(limits::SPAN_MAX_MS).check(), Ok(()));

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_add_up_to_their_limit_and_no_further() {
+    fn tags_add_up_to_their_limit() {
         let full = set_tags(&waiting(), &args(tags(0, limits::TAGS), &[]), at(1)).unwrap().after;
         let more = tags(limits::TAGS, limits::TAGS + 1);
         assert_eq!(set_tags(&full, &args(more.clone(), &[]), at(2)).unwrap_err().limit, Some((32, 33)));

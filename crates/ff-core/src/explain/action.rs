@@ -18,7 +18,7 @@ pub(super) fn all(facts: &Facts, terms: &[Term]) -> Vec<SuggestedAction> {
     }
     if info.public_state == PublicState::Active {
         let release = info.hold.is_some().then(|| command("release it", format!("ff release {id}")));
-        let take = command("take it from its worker", format!("ff revoke {id}"));
+        let take = command("revoke its lease", format!("ff revoke {id}"));
         return release.into_iter().chain([take, command("stop it", format!("ff cancel {id}"))]).collect();
     }
     let mut actions: Vec<_> =
@@ -38,7 +38,7 @@ fn help(facts: &Facts, term: TermKind) -> Vec<SuggestedAction> {
             command("let any worker take it", format!("ff unassign {id}")),
             command("see what else is assigned", "ff grants".to_owned()),
         ],
-        TermKind::Lane => vec![command("let its lane go on", format!("ff lanes resume {lane}"))],
+        TermKind::Lane => vec![command("resume its lane", format!("ff lanes resume {lane}"))],
         TermKind::LaneLimit => {
             let more = facts.queue.settings.concurrency.unwrap_or_default().saturating_add(1);
             vec![command("raise the limit of its lane", format!("ff lanes set {lane} --concurrency {more}"))]
@@ -54,13 +54,13 @@ fn help(facts: &Facts, term: TermKind) -> Vec<SuggestedAction> {
                 format!("ff worker --lane {lane} --kind {kind}{offers} --exec COMMAND"),
             )]
         }
-        TermKind::Position => vec![command("have it go before others", format!("ff priority {id} 9000"))],
+        TermKind::Position => vec![command("raise its priority", format!("ff priority {id} 9000"))],
         TermKind::Turn => {
             let (key, more) = (&info.fair_key, facts.queue.settings.weight_of(&info.fair_key).saturating_add(1));
-            vec![command("have its key served more often", format!("ff lanes set {lane} --weight '{key}={more}'"))]
+            vec![command("raise the weight of its key", format!("ff lanes set {lane} --weight '{key}={more}'"))]
         }
         TermKind::Suspension => {
-            vec![command("approve it", format!("ff approve {id}")), command("let it go on", format!("ff resume {id}"))]
+            vec![command("approve it", format!("ff approve {id}")), command("resume it", format!("ff resume {id}"))]
         }
         TermKind::Dependencies => {
             let first = facts.upstreams.iter().find(|upstream| !upstream.public_state.is_terminal());

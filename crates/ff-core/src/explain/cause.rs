@@ -17,7 +17,9 @@ pub(super) fn first(facts: &Facts, terms: &[Term], now: TimestampMs) -> (String,
     let keeps = |term: &&Term| term.verdict != Verdict::Passes && term.term != TermKind::Deadline;
     let mut causes = terms.iter().filter(keeps);
     let (summary, event, at) = match causes.next() {
-        None => ("It is ready: a worker takes it as soon as it asks for work.".to_owned(), "a worker claims it", None),
+        None => {
+            ("It is ready: the next worker that asks for work can claim it.".to_owned(), "a worker claims it", None)
+        }
         Some(cause) => (sentence(facts, cause), event(cause.term), cause.until),
     };
     // A turn or a position is not listed as a further cause, because the first cause delays the execution regardless of them.
@@ -25,7 +27,7 @@ pub(super) fn first(facts: &Facts, terms: &[Term], now: TimestampMs) -> (String,
         .filter(|term| !matches!(term.term, TermKind::Turn | TermKind::Position))
         .map(|term| term.detail.as_str());
     let others = others.collect::<Vec<_>>();
-    let summary = if others.is_empty() { summary } else { format!("{summary} Besides: {}.", others.join("; ")) };
+    let summary = if others.is_empty() { summary } else { format!("{summary} Also: {}.", others.join("; ")) };
     let deadline = info.deadline_at.filter(|deadline| at.is_some_and(|at| *deadline <= at) || *deadline <= now);
     let next = match deadline {
         Some(deadline) => NextEvent { event: "its deadline".into(), at: Some(deadline) },
@@ -36,11 +38,7 @@ pub(super) fn first(facts: &Facts, terms: &[Term], now: TimestampMs) -> (String,
 
 fn running(facts: &Facts) -> (String, Option<NextEvent>) {
     let Some(lease) = &facts.info.lease else { return ("It is running.".into(), None) };
-    let held = if facts.info.hold.is_some() {
-        " An operator holds it from the moment on at which it is ready again."
-    } else {
-        ""
-    };
+    let held = if facts.info.hold.is_some() { " It is held as soon as it is ready again." } else { "" };
     let summary =
         format!("It is running: {} works on attempt {}.{held}", lease.worker_instance_id, lease.attempt_index.0 + 1);
     let event = "its worker completes, fails or renews it; otherwise its lease ends".to_owned();
@@ -79,7 +77,7 @@ fn event(cause: TermKind) -> &'static str {
         TermKind::Requirements => "a worker with what it requires registers",
         TermKind::Quota => "the quota has room",
         TermKind::Singleton => "the execution before it ends",
-        TermKind::Budget => "the budget is raised or begins anew",
+        TermKind::Budget => "the budget is raised or reset",
         TermKind::Dependencies => "one of them ends",
         TermKind::Lane => "an operator resumes the lane",
         TermKind::Deadline => "its deadline",

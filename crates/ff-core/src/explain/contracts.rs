@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::lane::LaneSettings;
-use crate::state::{BlockingReason, PublicState, words};
+use crate::state::{BlockingReason, PublicState, text_enum};
 use crate::types::{ExecutionId, Kind, LaneId, Namespace, TimestampMs, WorkerInstanceId};
 
 /// Whether an execution runs, and if not, why.
@@ -55,7 +55,7 @@ pub struct Term {
     pub until: Option<TimestampMs>,
 }
 
-words! {
+text_enum! {
     /// Kind of a condition for running an execution.
     TermKind {
         Dependencies "dependencies",

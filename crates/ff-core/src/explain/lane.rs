@@ -3,14 +3,14 @@
 use super::action::suggest;
 use super::{LANE_COUNT_MAX, LaneCause, LaneExplanation, TermKind};
 use crate::lane::LaneState;
-use crate::lane::contracts::{LaneInfo, LaneStanding};
+use crate::lane::contracts::{LaneInfo, LanePlace};
 use crate::worker::Worker;
 
 /// Explains why executions of a lane do not run, the cause with the most executions first. `workers` are the registered
 /// workers of its namespace.
 pub fn explain_lane(lane: LaneInfo, workers: &[Worker]) -> LaneExplanation {
     let count = |standing| lane.depths.get(&standing).map_or(0, |depth| depth.count);
-    let (name, waiting, active) = (&lane.lane_id, count(LaneStanding::Waiting), count(LaneStanding::Active));
+    let (name, waiting, active) = (&lane.lane_id, count(LanePlace::Waiting), count(LanePlace::Active));
     let serving = workers.iter().filter(|worker| worker.lanes.contains(name)).count();
     let limit = lane.settings.concurrency.filter(|limit| active >= u64::from(*limit));
     let for_a_worker = match (lane.settings.state, limit) {
@@ -21,21 +21,21 @@ pub fn explain_lane(lane: LaneInfo, workers: &[Worker]) -> LaneExplanation {
     };
     let standings = [
         (waiting, for_a_worker.0, for_a_worker.1),
-        (count(LaneStanding::BlockedByOperator), TermKind::Hold, "operators hold them".to_owned()),
+        (count(LanePlace::BlockedByOperator), TermKind::Hold, "operators hold them".to_owned()),
         (
-            count(LaneStanding::BlockedByRoute),
+            count(LanePlace::BlockedByRoute),
             TermKind::Requirements,
             "no connected worker has what they require, or they are assigned to one".into(),
         ),
         (
-            count(LaneStanding::BlockedByQuota),
+            count(LanePlace::BlockedByQuota),
             TermKind::Quota,
             "quotas are used up, or another of a singleton key lives".into(),
         ),
-        (count(LaneStanding::BlockedByBudget), TermKind::Budget, "budgets are used up".into()),
-        (count(LaneStanding::WaitingChildren), TermKind::Dependencies, "others of their flows come first".into()),
-        (count(LaneStanding::Suspended), TermKind::Suspension, "they wait for signals or people".into()),
-        (count(LaneStanding::Delayed), TermKind::Delay, "they start later".into()),
+        (count(LanePlace::BlockedByBudget), TermKind::Budget, "budgets are used up".into()),
+        (count(LanePlace::WaitingChildren), TermKind::Dependencies, "others of their flows come first".into()),
+        (count(LanePlace::Suspended), TermKind::Suspension, "they wait for signals or people".into()),
+        (count(LanePlace::Delayed), TermKind::Delay, "they start later".into()),
     ];
     let mut causes: Vec<_> = standings
         .into_iter()
@@ -58,7 +58,7 @@ pub fn explain_lane(lane: LaneInfo, workers: &[Worker]) -> LaneExplanation {
     };
     let actions = causes.iter().filter_map(|cause| {
         let (what, command) = match cause.term {
-            TermKind::Lane => ("let the lane go on", format!("ff lanes resume {name}")),
+            TermKind::Lane => ("resume the lane", format!("ff lanes resume {name}")),
             TermKind::LaneLimit => {
                 let more = lane.settings.concurrency.unwrap_or_default().saturating_add(1);
                 ("raise its limit", format!("ff lanes set {name} --concurrency {more}"))

@@ -63,7 +63,7 @@ fn suspension(facts: &Facts) -> Option<Term> {
         several => format!("{several} signals have counted"),
     };
     let timeout = match (suspension.escalated_at, suspension.timeout_at) {
-        (Some(_), _) => "; it timed out and was handed to an operator".to_owned(),
+        (Some(_), _) => "; it timed out and was escalated to an operator".to_owned(),
         (None, Some(_)) => format!("; when nothing ends it in time: {}", suspension.timeout_behavior),
         (None, None) => "; it has no timeout".to_owned(),
     };
@@ -84,8 +84,8 @@ fn delay(facts: &Facts) -> Option<Term> {
             let allowed = info.policy.retry_policy.max_retries;
             format!("attempt {} failed{failure}; retry {} of {allowed}", info.attempts_made, info.retries)
         }
-        BlockingReason::WaitingForResumeDelay => "goes on a while after its suspension ended".into(),
-        _ if info.attempts_made > 0 => "its worker put it off".into(),
+        BlockingReason::WaitingForResumeDelay => "its resume delay has not passed".into(),
+        _ if info.attempts_made > 0 => "its worker delayed it".into(),
         _ if info.submission_key.as_ref().is_some_and(|key| !key.is_singleton()) => {
             "each submission under its debounce key moves its start".into()
         }
@@ -139,10 +139,10 @@ fn lane(facts: &Facts) -> Option<Term> {
     Some(match facts.queue.settings.state {
         LaneState::Paused => term(TermKind::Lane, Verdict::Blocks, format!("lane {lane} is paused"), None),
         LaneState::Draining => {
-            let detail = format!("lane {lane} takes no new work, and hands out what is there");
+            let detail = format!("lane {lane} is draining: it accepts claims, but no submissions");
             term(TermKind::Lane, Verdict::Passes, detail, None)
         }
-        LaneState::Active => term(TermKind::Lane, Verdict::Passes, format!("lane {lane} hands out work"), None),
+        LaneState::Active => term(TermKind::Lane, Verdict::Passes, format!("lane {lane} is active"), None),
     })
 }
 
@@ -271,7 +271,7 @@ fn position(facts: &Facts) -> Option<Term> {
 fn deadline(facts: &Facts, now: TimestampMs) -> Option<Term> {
     let at = facts.info.deadline_at?;
     let verdict = if at <= now { Verdict::Blocks } else { Verdict::Passes };
-    Some(term(TermKind::Deadline, verdict, "ends as expired then, wherever it is", Some(at)))
+    Some(term(TermKind::Deadline, verdict, "ends as expired then, in any state", Some(at)))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::fixture::*;
 use super::*;
 use crate::execution::{BlockDetail, Blocker, DelayReason, Execution, Phase};
-use crate::lane::contracts::{Depth, LaneInfo, LaneStanding};
+use crate::lane::contracts::{Depth, LaneInfo, LanePlace};
 use crate::lane::{LaneSettings, LaneState};
 use crate::samples::{at, running, waiting};
 use crate::state::PublicState;
@@ -117,7 +117,7 @@ fn every_reason_is_explained() {
             "its lane is paused and no worker takes its kind",
             Facts { queue: queue(|lane| lane.state = LaneState::Paused), workers: vec![], ..facts(waiting()) },
             said(
-                "Its lane is paused; resize waits in it. Besides: no worker is registered.",
+                "Its lane is paused; resize waits in it. Also: no worker is registered.",
                 ("an operator resumes", None),
                 &[("lane", "blocks"), ("workers", "blocks")],
                 "ff worker",
@@ -188,7 +188,7 @@ fn every_reason_is_explained() {
             "delayed and held",
             facts(with_hold(phase(waiting(), Phase::Delayed { until: at(500), why: DelayReason::Submitted }))),
             said(
-                "It is delayed: was submitted to start later. Besides: held by ada: bad images.",
+                "It is delayed: was submitted to start later. Also: held by ada: bad images.",
                 ("the delay ends", Some(500)),
                 &[("delay", "waits"), ("hold", "blocks")],
                 "ff release '",
@@ -243,7 +243,7 @@ fn every_reason_is_explained() {
             "over a quota in a paused lane",
             Facts { queue: queue(|lane| lane.state = LaneState::Paused), ..facts(blocked(quota())) },
             said(
-                "It is over a limit: quota api for acme: 2 of 2 used. Besides: lane default is paused.",
+                "It is over a limit: quota api for acme: 2 of 2 used. Also: lane default is paused.",
                 ("the quota has room", Some(700)),
                 &[("quota", "waits"), ("lane", "blocks")],
                 "ff lanes resume",
@@ -330,7 +330,7 @@ fn a_command_names_the_namespace_where_it_must() {
 
 #[test]
 fn a_lane_is_explained_by_what_keeps_most_of_it_back() {
-    let explained = |settings: LaneSettings, depths: &[(LaneStanding, u64)], workers: &[Worker]| {
+    let explained = |settings: LaneSettings, depths: &[(LanePlace, u64)], workers: &[Worker]| {
         let depths =
             depths.iter().map(|(standing, count)| (*standing, Depth { count: *count, first_at: None })).collect();
         let (namespace, lane_id) = (Namespace::default_name(), LaneId::default_name());
@@ -339,7 +339,7 @@ fn a_lane_is_explained_by_what_keeps_most_of_it_back() {
     let (paused, one) =
         (LaneSettings { state: LaneState::Paused, ..LaneSettings::default() }, [worker("default", "resize")]);
     let limited = LaneSettings { concurrency: Some(2), ..LaneSettings::default() };
-    let (waiting, active, held) = (LaneStanding::Waiting, LaneStanding::Active, LaneStanding::BlockedByOperator);
+    let (waiting, active, held) = (LanePlace::Waiting, LanePlace::Active, LanePlace::BlockedByOperator);
     for (lane, summary, cause, helps) in [
         (explained(LaneSettings::default(), &[], &one), "Nothing waits in lane default, and nothing", None, None),
         (explained(LaneSettings::default(), &[(active, 2)], &one), "Nothing waits in lane default; 2 run", None, None),

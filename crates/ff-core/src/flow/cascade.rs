@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_owed_is_paid_step_by_step() {
+    fn pending_notifications_are_sent_in_steps() {
         let step = u32::try_from(limits::FLOW_STEP).unwrap();
         let edges: Vec<_> = (0..2 * step + 9).map(|n| format!("a>n{n}")).collect();
         let mut flow = FlowFixture::of(&edges.join(" "));
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_that_is_owed_no_longer_is_not_told_again() {
+    fn a_settled_end_is_not_propagated_again() {
         let edges: Vec<_> = (0..limits::FLOW_STEP + 9).map(|n| format!("a>n{n}")).collect();
         let mut flow = FlowFixture::of(&edges.join(" "));
         flow.drain();

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_no_children_or_without_a_lease() {
+    fn waiting_needs_children_and_a_lease() {
         let mut flow = FlowFixture::of("p>q");
         flow.start();
         assert_eq!(wait(&mut flow, "p").unwrap_err().code, Code::InvalidDependency);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::contracts::{
-    CancelFlowArgs, EdgeSpec, FlowHeader, GrowFlowArgs, GrownEdge, MemberRef, NodeSpec, StageFlowArgs, StagedFlow,
+    CancelFlowArgs, EdgeAddition, EdgeSpec, FlowHeader, GrowFlowArgs, MemberRef, NodeSpec, StageFlowArgs, StagedFlow,
     SubmitFlowArgs, SubmittedFlow,
 };
 use super::{CancelPolicy, Flow, FlowEventKind, Join, OnSatisfied, member_id};
@@ -72,8 +72,8 @@ pub(crate) fn quorum(k: u32, on_satisfied: OnSatisfied) -> Join {
     Join::Quorum { k, on_satisfied }
 }
 
-pub(crate) fn edge(from: &str, to: &str) -> GrownEdge {
-    GrownEdge { upstream: MemberRef::Node(named(from)), downstream: MemberRef::Node(named(to)), passes: None }
+pub(crate) fn edge(from: &str, to: &str) -> EdgeAddition {
+    EdgeAddition { upstream: MemberRef::Node(named(from)), downstream: MemberRef::Node(named(to)), passes: None }
 }
 
 impl FlowFixture {

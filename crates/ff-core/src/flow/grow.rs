@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::contracts::{GrownEdge, JoinSpec, MemberRef, NodeSpec, check_call};
-use super::graph::{Accepts, NewEdge, Newcomers};
+use super::contracts::{EdgeAddition, JoinSpec, MemberRef, NodeSpec, check_call};
+use super::graph::{EdgeRule, MemberOrigin, ResolvedEdge};
 use super::record::GrownFlow;
 use super::{FlowEventKind, FlowKeyEntry, Group, GroupState, Join, Step, edge_id, member_id};
 use crate::engine_error::{Code, Refusal};
@@ -23,7 +23,7 @@ pub struct GrowFlowArgs {
     pub expected_graph_revision: Option<u64>,
     pub nodes: Vec<NodeSpec>,
     pub joins: Vec<JoinSpec>,
-    pub edges: Vec<GrownEdge>,
+    pub edges: Vec<EdgeAddition>,
     /// The running member that makes the call. Only its holder may add edges into it, to wait for its children.
     pub holder: Option<(ExecutionId, Fence)>,
     /// A repeated call with this key returns the first answer.
@@ -96,7 +96,7 @@ impl Command for GrowFlowArgs {
         let edges: Vec<_> = self
             .edges
             .iter()
-            .map(|edge| NewEdge {
+            .map(|edge| ResolvedEdge {
                 upstream: resolve(&edge.upstream),
                 downstream: resolve(&edge.downstream),
                 passes: edge.passes.clone(),
@@ -104,13 +104,13 @@ impl Command for GrowFlowArgs {
             })
             .collect();
         let entered: BTreeSet<_> = edges.iter().map(|edge| edge.downstream).collect();
-        let newcomers = if self.holder.is_some() { Newcomers::Children } else { Newcomers::Submitted };
+        let newcomers = if self.holder.is_some() { MemberOrigin::Children } else { MemberOrigin::Submitted };
         let members = step.add_nodes(&id, &self.nodes, &entered, &at.partitions, newcomers)?;
         let holder = self.holder.map(|(holder, _)| holder);
         for spec in &self.joins {
             step.set_join(&id, resolve(&spec.member), spec.join, holder, &format!("joins.{}", spec.member))?;
         }
-        step.add_edges(&id, &edges, Accepts::Live { holder })?;
+        step.add_edges(&id, &edges, EdgeRule::Live { holder })?;
         let touched: Vec<_> = step.groups().copied().collect();
         for group in touched {
             step.judge_new(group)?;
@@ -235,7 +235,7 @@ mod tests {
         flow.claim(1);
         let stranger = flow.ask(SubmitArgs::new(Kind::parse("k").unwrap(), Payload::json("1"))).unwrap().execution_id;
         let started = if flow.state("a") == "active" { "a" } else { "x" };
-        let by_id = |id| GrownEdge { upstream: MemberRef::Execution(id), ..edge("x", "c") };
+        let by_id = |id| EdgeAddition { upstream: MemberRef::Execution(id), ..edge("x", "c") };
         let cases = [
             (vec![edge("c", "c")], Code::SelfReferencingEdge, "edges.c->c".to_owned()),
             (vec![edge("unknown", "c")], Code::ExecutionNotInFlow, "edges.unknown->c".into()),
@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn the_payload_is_passed_into_a_node_once_however_the_node_is_named() {
         let mut flow = FlowFixture::of("a b c d");
-        let passing = |from: &str, to: MemberRef| GrownEdge {
+        let passing = |from: &str, to: MemberRef| EdgeAddition {
             passes: Some(PassMode::Payload),
             downstream: to,
             ..edge(from, "c")
@@ -287,10 +287,10 @@ mod tests {
             let member = || MemberRef::Execution(id);
             let args = GrowFlowArgs { nodes: vec![spec("c")], ..GrowFlowArgs::new(flow.id) };
             let joins = vec![JoinSpec { member: member(), join: Join::AllOf }];
-            let (up, down) = (GrownEdge { upstream: member(), ..edge("b", "b") }, edge("b", "b"));
+            let (up, down) = (EdgeAddition { upstream: member(), ..edge("b", "b") }, edge("b", "b"));
             [
                 GrowFlowArgs { edges: vec![up], ..args.clone() },
-                GrowFlowArgs { edges: vec![GrownEdge { downstream: member(), ..down }], ..args.clone() },
+                GrowFlowArgs { edges: vec![EdgeAddition { downstream: member(), ..down }], ..args.clone() },
                 GrowFlowArgs { joins, ..args.clone() },
                 GrowFlowArgs { holder: Some((id, fence)), ..args },
             ]

@@ -22,7 +22,7 @@ pub(crate) fn replay(
     };
     let mut step = Step::new(view, now);
     let flow = step.flow(&membership.flow_id)?;
-    if flow.is_going() {
+    if flow.is_being_forgotten() {
         return Err(Code::ExecutionNotFound.into());
     }
     if flow.cancel.as_ref().is_some_and(|cancel| cancel.policy != CancelPolicy::FlowOnly) {
@@ -42,7 +42,7 @@ pub(crate) fn replay(
         }
         step.put_group(group)?;
     }
-    step.owe_the_replay(&mut change, reopen_downstream);
+    step.mark_replay_pending(&mut change, reopen_downstream);
     step.write(change)?;
     step.admit(&execution.id)?;
     step.run()

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::contracts::{EdgeSpec, FlowHeader, NodeSpec, check_call};
 use super::create::SubmittedFlow;
-use super::graph::{Accepts, NewEdge, Newcomers};
+use super::graph::{EdgeRule, MemberOrigin, ResolvedEdge};
 use super::{Flow, FlowEventKind, Staging, Step, SweepAction, member_id};
 use crate::engine_error::{Code, Refusal};
 use crate::limits;
@@ -82,7 +82,7 @@ impl Command for StageFlowArgs {
             .iter()
             .map(|edge| {
                 let end = |node: &NodeName| member_id(&id, node, &at.partitions);
-                NewEdge {
+                ResolvedEdge {
                     upstream: end(&edge.upstream),
                     downstream: end(&edge.downstream),
                     passes: edge.passes.clone(),
@@ -91,8 +91,8 @@ impl Command for StageFlowArgs {
             })
             .collect();
         let entered: BTreeSet<_> = edges.iter().map(|edge| edge.downstream).collect();
-        step.add_nodes(&id, &self.nodes, &entered, &at.partitions, Newcomers::Submitted)?;
-        step.add_edges(&id, &edges, Accepts::Ordered)?;
+        step.add_nodes(&id, &self.nodes, &entered, &at.partitions, MemberOrigin::Submitted)?;
+        step.add_edges(&id, &edges, EdgeRule::Ordered)?;
         step.count_short(self)?;
         let record = &mut step.flow_change(&id)?.after;
         if let Some(staging) = &mut record.staging {

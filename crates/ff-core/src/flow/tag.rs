@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_add_up_to_their_limit_and_no_further() {
+    fn tags_add_up_to_their_limit() {
         let mut flow = FlowFixture::of("a");
         let flow_id = flow.id;
         let all = flow.ask(SetFlowTagsArgs { flow_id, tags: tags(0, 20) }).unwrap();

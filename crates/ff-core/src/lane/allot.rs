@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lease_that_ended_makes_room_and_it_is_told() {
+    fn an_ended_lease_frees_capacity_and_sends_a_hint() {
         let mut fixture = full_of_work(1);
         let grant = fixture.granted(0, 1).unwrap();
         let task = fixture.claim_with(0, grant).decision.tasks.remove(0);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fairness::step_of;
 use crate::quota::Per;
-use crate::state::words;
+use crate::state::text_enum;
 use crate::types::{Capability, FairKey, LaneId, Namespace, RequirementClass, TimestampMs};
 
 /// The configuration of a lane, as stored on one partition.
@@ -82,7 +82,7 @@ pub struct Share {
     pub counted_at: TimestampMs,
 }
 
-words! {
+text_enum! {
     /// State of a lane.
     #[derive(Default)]
     LaneState {

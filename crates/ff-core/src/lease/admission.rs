@@ -26,7 +26,7 @@ pub(super) enum Admission<'a> {
 }
 
 /// The result for one execution.
-pub(super) enum Admittance {
+pub(super) enum AdmissionOutcome {
     /// The execution is taken, with these slots.
     Taken(Vec<QuotaSlot>),
     Listed(AdmissionRequest),
@@ -43,19 +43,19 @@ impl<'a> Admission<'a> {
 
     /// Returns the result for an execution in a claim of this lane, or nothing if the execution changed since it was
     /// admitted.
-    pub(super) fn of(&self, lane: (&Namespace, &LaneId), execution: &Execution) -> Option<Admittance> {
+    pub(super) fn of(&self, lane: (&Namespace, &LaneId), execution: &Execution) -> Option<AdmissionOutcome> {
         let needed = |set: &Option<&'a QuotaSet>| set.map_or_else(Vec::new, |set| set.slots_for(execution));
         let epoch = execution.epoch().next();
         match self {
             Self::Unasked(set) => Some(match needed(set) {
-                none if none.is_empty() => Admittance::Taken(none),
-                slots => Admittance::Listed(AdmissionRequest { execution_id: execution.id, epoch, slots }),
+                none if none.is_empty() => AdmissionOutcome::Taken(none),
+                slots => AdmissionOutcome::Listed(AdmissionRequest { execution_id: execution.id, epoch, slots }),
             }),
             Self::Given(set, admitted) => {
                 let here = execution.queue_class().is_some() && (&execution.namespace, &execution.lane) == lane;
                 let given = admitted.iter().find(|one| one.execution_id == execution.id && one.epoch == epoch);
                 let given = given.filter(|one| here && one.slots == needed(set));
-                given.map(|one| Admittance::Taken(one.slots.clone()))
+                given.map(|one| AdmissionOutcome::Taken(one.slots.clone()))
             }
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::admission::{Admission, AdmissionRequest, Admittance};
+use super::admission::{Admission, AdmissionOutcome, AdmissionRequest};
 use crate::change::Change;
 use crate::engine_error::{Code, Refusal, check_range};
 use crate::entropy::Nonce;
@@ -264,11 +264,11 @@ pub(super) fn hand_out(
             continue;
         }
         let slots = match admittance {
-            Admittance::Listed(request) => {
+            AdmissionOutcome::Listed(request) => {
                 taken.admissions.push(request);
                 continue;
             }
-            Admittance::Taken(slots) => slots,
+            AdmissionOutcome::Taken(slots) => slots,
         };
         let resumption = execution.last_suspension.as_deref().and_then(Resumption::of);
         let with_it =

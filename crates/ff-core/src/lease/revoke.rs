@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_revoked_holder_is_told_so() {
+    fn a_revoked_holder_is_refused() {
         let before = running();
         let change = revoke(&before, &args(None), at(5)).unwrap();
         assert_eq!(change.after.phase, Phase::Waiting);
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_holds_cannot_be_revoked() {
+    fn an_execution_without_a_lease_cannot_be_revoked() {
         assert_eq!(revoke(&waiting(), &args(None), at(5)).unwrap_err().code, Code::NoActiveLease);
     }
 }

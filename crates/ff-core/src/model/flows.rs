@@ -63,7 +63,7 @@ impl Flows {
     }
 
     /// Records an execution as a member of its flow.
-    pub(super) fn enrol(&mut self, flow: FlowId, member: ExecutionId) {
+    pub(super) fn add_member(&mut self, flow: FlowId, member: ExecutionId) {
         self.members.insert((flow, member));
     }
 

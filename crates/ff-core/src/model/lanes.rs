@@ -7,7 +7,7 @@ use crate::backend::ReadyLane;
 use crate::fairness::{TurnQueue, TurnsQuery};
 use crate::index::Index;
 use crate::lane::contracts::{
-    Depth, Depths, LaneInfo, LaneStanding, LanesFill, LanesPage, ListLanesArgs, ListQueueArgs, QueueState,
+    Depth, Depths, LaneInfo, LanePlace, LanesPage, LanesPageBuilder, ListLanesArgs, ListQueueArgs, QueueState,
     QueuedExecution, WorkQueue,
 };
 use crate::lease::contracts::Head;
@@ -30,7 +30,7 @@ impl Model {
         let of = |key: &LaneId| args.namespace.as_ref().is_none_or(|namespace| key.apart().0 == *namespace);
         let wanted = all.into_iter().filter(|key| args.after.as_ref().is_none_or(|after| *key > after) && of(key));
         let is_configured = |key: &LaneId| self.lanes.keys().any(|(_, lane)| lane == key);
-        let mut fill = LanesFill::of(args);
+        let mut fill = LanesPageBuilder::of(args);
         for key in wanted {
             if fill.is_full() {
                 break;
@@ -98,17 +98,17 @@ impl Model {
 
     fn depths(&self, key: &LaneId) -> Depths {
         let mut depths = Depths::new();
-        for standing in LaneStanding::ALL {
+        for standing in LanePlace::ALL {
             let index = standing.index(key.clone());
             let is_of = |of: &Index| match (standing, of) {
-                (LaneStanding::Waiting, Index::LaneEligible(lane, class)) => lane == key && class.assignee().is_none(),
-                (LaneStanding::Waiting, Index::LaneKeyed(lane)) => lane == key,
+                (LanePlace::Waiting, Index::LaneEligible(lane, class)) => lane == key && class.assignee().is_none(),
+                (LanePlace::Waiting, Index::LaneKeyed(lane)) => lane == key,
                 _ => *of == index,
             };
             let members = self.indexes.iter().filter(|((_, of), _)| is_of(of)).flat_map(|(_, members)| members);
             let since = |(score, id): &(i64, ExecutionId)| match standing {
-                LaneStanding::Waiting => self.executions.get(id).map(|execution| execution.created_at),
-                LaneStanding::Finished => None,
+                LanePlace::Waiting => self.executions.get(id).map(|execution| execution.created_at),
+                LanePlace::Finished => None,
                 _ => Some(TimestampMs(*score)),
             };
             let depth = members.fold(Depth::default(), |all, one| all.with(Depth { count: 1, first_at: since(one) }));

@@ -190,7 +190,7 @@ impl Model {
         write(&mut self.payloads, id, change.payload);
         write(&mut self.results, id, change.result);
         if let Some(membership) = &change.after.membership {
-            self.flows.enrol(membership.flow_id, id);
+            self.flows.add_member(membership.flow_id, id);
         }
         if let Some(key) = change.key {
             self.keys.insert((key.namespace.clone(), key.key.clone()), key);

@@ -69,7 +69,7 @@ impl Command for AdmitArgs {
     fn check(&self, _: &PartitionConfig) -> Result<(), Refusal> {
         match self.requests.len() {
             sent if sent > limits::QUOTA_STEP => {
-                Err(Refusal::over_limit(Code::LimitExceeded, "asked", limits::QUOTA_STEP, sent))
+                Err(Refusal::over_limit(Code::LimitExceeded, "requests", limits::QUOTA_STEP, sent))
             }
             _ => Ok(()),
         }
@@ -149,7 +149,7 @@ fn judge(
         None => {}
     }
     if usage.slots >= most {
-        ledger.line_up(key, usage, who, place, now);
+        ledger.enqueue(key, usage, who, place, now);
         return Ok(AdmissionVerdict::Refused { used: usage.slots, limit: most, retry_at: None, dimension: None });
     }
     if let Some(place) = place {

@@ -54,8 +54,8 @@ impl KeyUse {
     /// Returns the values that are listed first, and whether there are more.
     pub fn foremost(mut keys: Vec<KeyUse>) -> (Vec<KeyUse>, bool) {
         keys.sort_by(|a, b| (b.waiting, b.held, b.in_window, &a.key).cmp(&(a.waiting, a.held, a.in_window, &b.key)));
-        let more = keys.len() > limits::QUOTA_KEYS_TOLD;
-        keys.truncate(limits::QUOTA_KEYS_TOLD);
+        let more = keys.len() > limits::QUOTA_KEYS_LISTED;
+        keys.truncate(limits::QUOTA_KEYS_LISTED);
         (keys, more)
     }
 }

@@ -262,7 +262,7 @@ impl<'v> Ledger<'v> {
     }
 
     /// Adds an execution to the queue for a slot, at its previous place if it has one.
-    pub(super) fn line_up(
+    pub(super) fn enqueue(
         &mut self,
         key: &str,
         usage: &mut QuotaUse,

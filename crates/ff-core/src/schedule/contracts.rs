@@ -100,7 +100,7 @@ pub struct ScheduleInfo {
 
 impl ScheduleInfo {
     pub fn of(schedule: Schedule) -> Self {
-        let next_ticks = schedule.next_ticks(limits::TICKS_TOLD);
+        let next_ticks = schedule.next_ticks(limits::TICKS_LISTED);
         Self { schedule, next_ticks }
     }
 }

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::{ScheduleTarget, TickOf, Timing, Zone};
 use crate::engine_error::{Refusal, check_range};
 use crate::limits;
-use crate::state::words;
+use crate::state::text_enum;
 use crate::types::{Namespace, TimestampMs};
 
-words! {
+text_enum! {
     /// What happens to a tick while the work of the previous tick has not ended.
     #[derive(Default)]
     Overlap {
@@ -100,7 +100,7 @@ impl ScheduleDefinition {
 }
 
 fn moment(field: &str, at: Option<TimestampMs>) -> Result<(), Refusal> {
-    let (last, Some(at)) = (limits::MOMENT_MAX_MS, at) else { return Ok(()) };
+    let (last, Some(at)) = (limits::TIMESTAMP_MAX_MS, at) else { return Ok(()) };
     if (0..=last).contains(&at.0) {
         return Ok(());
     }

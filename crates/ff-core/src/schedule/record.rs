@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{ScheduleDefinition, TickOf, Ticks};
 use crate::engine_error::Refusal;
 use crate::limits;
-use crate::state::words;
+use crate::state::text_enum;
 use crate::types::{ExecutionId, FlowId, Namespace, ScheduleId, ScheduleName, TimestampMs};
 
 /// A schedule: its definition, its next tick and its latest ticks.
@@ -84,7 +84,7 @@ pub struct TickRecord {
     pub triggered: bool,
 }
 
-words! {
+text_enum! {
     /// Outcome of a tick.
     TickOutcome {
         Started "started",

@@ -147,7 +147,7 @@ fn one_tick_waits_for_the_previous_one_and_others_are_skipped() {
     let (one, _) = look(&schedule(|definition| definition.overlap = Overlap::QueueOne), T0 + MINUTE, false);
     let (two, started) = look(&one, T0 + 2 * MINUTE, true);
     assert_eq!((started, two.queued.map(|queued| queued.tick)), (vec![], Some(T0 + 2 * MINUTE)));
-    assert_eq!(two.look_at(), Some(T0 + 2 * MINUTE + limits::QUEUED_TICK_LOOK_MS));
+    assert_eq!(two.look_at(), Some(T0 + 2 * MINUTE + limits::QUEUED_TICK_CHECK_MS));
     let (three, started) = look(&two, T0 + 3 * MINUTE, true);
     assert_eq!(started, []);
     assert_eq!(outcomes(&three)[2], (3, TickOutcome::Skipped, Some(SkipReason::AnotherQueued)));
@@ -220,7 +220,7 @@ fn what_can_never_tick_is_refused() {
     assert_eq!(field(&|it| (it.starts_at, it.ends_at) = (Some(T0 + 9), Some(T0 + 8))), "ends_at");
     assert_eq!(field(&|it| it.ends_at = Some(T0)), "ends_at");
     assert_eq!(field(&|it| it.timing = Timing::At(T0)), "at");
-    assert_eq!(field(&|it| it.timing = Timing::At(TimestampMs(limits::MOMENT_MAX_MS + 1))), "at");
+    assert_eq!(field(&|it| it.timing = Timing::At(TimestampMs(limits::TIMESTAMP_MAX_MS + 1))), "at");
     assert_eq!(field(&|it| it.timing = Timing::EveryMs(999)), "every_ms");
     assert_eq!(field(&|it| it.timing = Timing::EveryMs(limits::SPAN_MAX_MS + 1)), "every_ms");
     assert_eq!(field(&|it| it.jitter_ms = limits::JITTER_MAX_MS + 1), "jitter_ms");

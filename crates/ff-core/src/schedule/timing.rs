@@ -90,7 +90,7 @@ impl Ticks<'_> {
             Timing::EveryMs(every_ms) => next_interval(self.anchor, *every_ms, moment)?,
             Timing::At(at) => Some(*at).filter(|at| *at > moment)?,
         };
-        let last = self.ends_at.unwrap_or(TimestampMs(limits::MOMENT_MAX_MS));
+        let last = self.ends_at.unwrap_or(TimestampMs(limits::TIMESTAMP_MAX_MS));
         (next <= last).then_some(next)
     }
 

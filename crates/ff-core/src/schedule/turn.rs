@@ -119,7 +119,7 @@ impl Turn {
     }
 
     fn queue(&mut self, tick: TimestampMs) {
-        let look_at = self.now + limits::QUEUED_TICK_LOOK_MS;
+        let look_at = self.now + limits::QUEUED_TICK_CHECK_MS;
         match self.after.queued {
             Some(queued) if queued.tick != tick => self.skip(tick, SkipReason::AnotherQueued),
             Some(_) => self.after.queued = Some(QueuedTick { tick, look_at }),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine_error::Refusal;
 use crate::payload::Payload;
-use crate::state::words;
+use crate::state::text_enum;
 use crate::types::{ExecutionId, IdempotencyKey, Kind, SignalId, SignalName, SourceIdentity, TimestampMs, WaitpointId};
 
 /// A signal to an execution, as received. It never changes.
@@ -103,7 +103,7 @@ impl fmt::Display for Source {
     }
 }
 
-words! {
+text_enum! {
     /// Effect of a signal.
     Effect {
         /// It counted; the condition needs more.

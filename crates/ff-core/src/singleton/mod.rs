@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::engine_error::Refusal;
 use crate::execution::{BlockDetail, Blocker, Execution, Phase};
 use crate::limits;
-use crate::state::words;
+use crate::state::text_enum;
 use crate::types::{ExecutionId, Namespace, QueueName, SubmissionKey, TimestampMs};
 
 pub(crate) use doctor::examine;
@@ -39,7 +39,7 @@ pub struct Singleton {
     pub on_conflict: OnConflict,
 }
 
-words! {
+text_enum! {
     /// What happens to a submission while another execution with its singleton key is live.
     #[derive(Default)]
     OnConflict {

@@ -119,7 +119,7 @@ mod tests {
         before.steps = StepCounter::of(&heads);
         let mut records = RecordSet::default();
         records.step_heads.insert(before.id, heads.clone());
-        let mut change = before.afresh(crate::execution::Origin::Initial, at(2));
+        let mut change = before.reset_for_replay(crate::execution::Origin::Initial, at(2));
         match forget_for_replay(&records, &before, from.map(point).as_ref(), &mut change) {
             Err(Stop::Refused(refusal)) => return Err(refusal),
             other => other.unwrap(),

@@ -12,7 +12,7 @@ use crate::execution::contracts::SubmitArgs;
 use crate::execution::{Execution, create};
 use crate::operation::command::{Command, Conditions, Decision, found};
 use crate::partition::{PartitionConfig, check_id};
-use crate::types::{ExecutionId, draw_execution_uuid, is_derived};
+use crate::types::{ExecutionId, is_derived, new_execution_uuid};
 use crate::view::{Stop, View, require_all};
 use crate::{lane, limits};
 
@@ -48,7 +48,7 @@ pub struct ForkOrigin {
 impl ForkArgs {
     /// Creates a fork with every step.
     pub fn new(execution_id: ExecutionId) -> Self {
-        Self { execution_id, uuid: draw_execution_uuid(), before_step: None }
+        Self { execution_id, uuid: new_execution_uuid(), before_step: None }
     }
 
     /// Returns the id of the new execution, which is on the partition of the original one.

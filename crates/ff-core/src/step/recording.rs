@@ -34,8 +34,8 @@ pub struct StepRecorded {
 
 impl RecordStepArgs {
     pub fn check(&self) -> Result<(), Refusal> {
-        if let Some(at) = self.started_at.filter(|at| at.0 > limits::MOMENT_MAX_MS) {
-            return Err(Refusal::over_limit(Code::LimitExceeded, "started_at", limits::MOMENT_MAX_MS, at.0));
+        if let Some(at) = self.started_at.filter(|at| at.0 > limits::TIMESTAMP_MAX_MS) {
+            return Err(Refusal::over_limit(Code::LimitExceeded, "started_at", limits::TIMESTAMP_MAX_MS, at.0));
         }
         if self.started_at.is_some_and(|at| at.0 < 0) {
             return Err(Refusal::invalid("started_at", "must not lie before 1970"));
@@ -167,7 +167,7 @@ mod tests {
             record(&running(), AttemptIndex(0), &args, at(5)).unwrap().1.steps.unwrap().recorded[0].started_at
         };
         assert_eq!((begun(3), begun(7)), (at(3), at(5)));
-        for wrong in [-1, limits::MOMENT_MAX_MS + 1] {
+        for wrong in [-1, limits::TIMESTAMP_MAX_MS + 1] {
             let args = RecordStepArgs { started_at: Some(TimestampMs(wrong)), ..args(named("a", "")) };
             assert_eq!(args.check().unwrap_err().field.as_deref(), Some("started_at"));
         }

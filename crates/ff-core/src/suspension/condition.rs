@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine_error::{Code, Refusal};
 use crate::limits;
 use crate::signal::Signal;
-use crate::state::words;
+use crate::state::text_enum;
 use crate::types::{SignalName, WaitpointKey};
 
 /// Condition under which a suspended execution resumes.
@@ -42,7 +42,7 @@ pub enum Condition {
     TimeoutOnly,
 }
 
-words! {
+text_enum! {
     /// Which signals of a count are distinct.
     Distinct {
         /// Each waitpoint counts once.

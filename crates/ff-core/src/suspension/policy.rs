@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine_error::{Code, Refusal};
 use crate::limits;
-use crate::state::words;
+use crate::state::text_enum;
 
 /// What happens when a suspension ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,7 +17,7 @@ pub struct ResumePolicy {
     pub handed: SignalSelection,
 }
 
-words! {
+text_enum! {
     /// Which signals the worker receives when its execution resumes.
     SignalSelection {
         /// Signals that met the condition.

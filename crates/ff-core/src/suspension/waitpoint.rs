@@ -8,7 +8,7 @@ use crate::change::Change;
 use crate::engine_error::{Code, Refusal};
 use crate::execution::{Execution, Phase};
 use crate::signal::Source;
-use crate::state::words;
+use crate::state::text_enum;
 use crate::token::{KeyRing, PresentedToken, WaitpointToken};
 use crate::types::{ExecutionId, SignalId, SignalName, SuspensionId, TimestampMs, WaitpointId, WaitpointKey};
 
@@ -91,7 +91,7 @@ pub struct PendingWaitpoint {
     pub expires_at: TimestampMs,
 }
 
-words! {
+text_enum! {
     /// State of a waitpoint.
     WaitpointState {
         /// Created before a suspension; its signals are buffered until one uses it.

@@ -1,10 +1,10 @@
 //! Enumerations of suspensions.
 
-use crate::state::{BlockingReason, words};
+use crate::state::{BlockingReason, text_enum};
 use crate::types::{BadText, FreeText};
 
 /// Enumerations that callers can extend: a known name has a meaning, any other text is stored as it is.
-macro_rules! open_words {
+macro_rules! open_text_enum {
     ($($(#[$doc:meta])* $name:ident { $($variant:ident $word:literal,)* })*) => {$(
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -63,13 +63,13 @@ macro_rules! open_words {
             }
 
             fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                crate::schema::open_words(&[$($word),*])
+                crate::schema::open_text_enum(&[$($word),*])
             }
         }
     )*};
 }
 
-open_words! {
+open_text_enum! {
     /// Reason for a suspension, as the holder states it.
     SuspendReason {
         WaitingForSignal "waiting_for_signal",
@@ -92,7 +92,7 @@ open_words! {
     }
 }
 
-words! {
+text_enum! {
     /// What happens when a suspension times out.
     TimeoutBehavior {
         /// The execution fails.

@@ -3,8 +3,8 @@
 mod api_key;
 mod checked_text;
 mod class;
-mod drawn;
 mod execution_id;
+mod execution_uuid;
 mod names;
 mod numbers;
 mod text;
@@ -13,8 +13,8 @@ mod uuids;
 pub use api_key::{KeyId, KeyName};
 pub use checked_text::BadText;
 pub use class::RequirementClass;
-pub use drawn::draw_execution_uuid;
 pub use execution_id::{ExecutionId, ExecutionIdError};
+pub use execution_uuid::new_execution_uuid;
 pub use names::{
     BudgetName, Channel, Dimension, FrameType, InputName, Kind, LaneId, Namespace, NodeName, QuotaName, ScheduleName,
     SignalName, TagKey, WorkerId, WorkerInstanceId,

@@ -51,7 +51,7 @@ impl RegisterWorkerArgs {
     }
 
     /// Returns whether another worker counts towards the limit of this worker's namespace: it is in the namespace and alive.
-    pub fn is_beside(&self, other: &Worker, now: TimestampMs) -> bool {
+    pub fn counts_towards_limit(&self, other: &Worker, now: TimestampMs) -> bool {
         other.namespace == self.namespace && other.worker_instance_id != self.worker_instance_id && !other.is_gone(now)
     }
 
@@ -168,12 +168,12 @@ mod tests {
         let known = workers.model.workers().next().unwrap();
         let other = RegisterWorkerArgs { worker_instance_id: WorkerInstanceId::parse("b").unwrap(), ..registration() };
         assert!(
-            other.is_beside(known, at(999)) && !other.is_beside(known, at(1_000)),
+            other.counts_towards_limit(known, at(999)) && !other.counts_towards_limit(known, at(1_000)),
             "a worker that is gone does not count"
         );
-        assert!(!registration().is_beside(known, at(0)), "a worker does not count against itself");
+        assert!(!registration().counts_towards_limit(known, at(0)), "a worker does not count against itself");
         let theirs = RegisterWorkerArgs { namespace: Namespace::parse("acme").unwrap(), ..other };
-        assert!(!theirs.is_beside(known, at(0)), "each tenant has its own limit");
+        assert!(!theirs.counts_towards_limit(known, at(0)), "each tenant has its own limit");
     }
 
     #[test]

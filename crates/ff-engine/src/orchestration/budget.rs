@@ -5,7 +5,7 @@
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::budget::{Budget, OnHardLimit};
 use ff_core::contracts::{
-    BudgetInfo, BudgetRef, BudgetReset, BudgetStanding, BudgetStatus, ChargeBudgetArgs, FailArgs, FlowMembersArgs,
+    BudgetInfo, BudgetRef, BudgetReset, BudgetState, BudgetStatus, ChargeBudgetArgs, FailArgs, FlowMembersArgs,
     PendingUsage, PutBudgetArgs, ReadBudgetLedger, ReportUsageArgs, ResetBudgetArgs, SettleAdmissionsArgs,
     SettleUsageArgs, UsageInfo, UsageReported,
 };
@@ -113,7 +113,7 @@ pub(super) async fn report<S: EngineStore + ?Sized>(
 async fn count<S: EngineStore + ?Sized>(
     store: &S,
     pending: &PendingUsage,
-) -> Answer<(Vec<BudgetStanding>, SettleUsageArgs)> {
+) -> Answer<(Vec<BudgetState>, SettleUsageArgs)> {
     let (mut standings, mut crossed) = (Vec::new(), Vec::new());
     let charge = |budget_id: BudgetId| {
         let PendingUsage { execution_id, kind, total, counted, .. } = pending.clone();
@@ -135,10 +135,9 @@ async fn fail_over_budget<S: EngineStore + ?Sized>(
     store: &S,
     execution_id: ExecutionId,
     fence: Fence,
-    standings: &[BudgetStanding],
+    standings: &[BudgetState],
 ) -> Answer<bool> {
-    let fails =
-        |one: &&BudgetStanding| one.status == BudgetStatus::HardExceeded && one.on_hard_limit == OnHardLimit::Fail;
+    let fails = |one: &&BudgetState| one.status == BudgetStatus::HardExceeded && one.on_hard_limit == OnHardLimit::Fail;
     let Some(standing) = standings.iter().find(fails) else { return Ok(false) };
     let dimensions = standing.exceeded.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let message = format!("budget {} is exceeded: {dimensions}", standing.budget);

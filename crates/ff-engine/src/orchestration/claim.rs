@@ -42,7 +42,7 @@ async fn claim_with_grant<S: EngineStore + ?Sized>(store: &S, args: ClaimArgs) -
     let granted = store.claim_granted(GrantedClaimArgs { claim: args, grant }).await?;
     // The claim stands even if this report does not reach the lane's home; a later count corrects it.
     if let Err(error) = store.settle_lane(SettleLaneArgs { namespace, lane, counts: vec![granted.count] }).await {
-        tracing::warn!(%error, "a lane's home was not told what was claimed");
+        tracing::warn!(%error, "the claims could not be reported to the home partition of the lane");
     }
     Ok(granted.claims)
 }

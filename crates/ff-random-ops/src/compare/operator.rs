@@ -35,7 +35,7 @@ pub(crate) fn filter(comparison: &Comparison, nth: usize) -> Filter {
     Filter {
         namespace: vocabulary::namespace(u8::from(nth % 11 == 3)),
         state: nth.is_multiple_of(3).then(|| states[nth / 3 % states.len()]),
-        blocking_reason: nth.is_multiple_of(5).then(|| Blocker::OF_ADMISSION[nth / 5 % 5].reason()),
+        blocking_reason: nth.is_multiple_of(5).then(|| Blocker::ADMISSION[nth / 5 % 5].reason()),
         lane: nth.is_multiple_of(4).then(|| vocabulary::lane(u8::from(nth.is_multiple_of(8)))),
         kind: nth.is_multiple_of(7).then(|| vocabulary::kind(1)),
         tags: (0..u8::try_from(nth % 5 / 3 * (1 + nth % 2)).unwrap()).map(|key| vocabulary::label(key, 0)).collect(),

@@ -1,8 +1,8 @@
 //! The graphs and the operations of transitions about flows.
 
 use ff_core::contracts::{
-    CancelFlowArgs, CascadeArgs, CloseFlowArgs, CreateFlowArgs, EdgeSpec, FlowHeader, GrowFlowArgs, GrownEdge, Input,
-    JoinSpec, MemberRef, NodeSpec, SetFlowTagsArgs, Start, SubmitFlowArgs, Task, WaitForChildrenArgs,
+    CancelFlowArgs, CascadeArgs, CloseFlowArgs, CreateFlowArgs, EdgeAddition, EdgeSpec, FlowHeader, GrowFlowArgs,
+    Input, JoinSpec, MemberRef, NodeSpec, SetFlowTagsArgs, Start, SubmitFlowArgs, Task, WaitForChildrenArgs,
 };
 use ff_core::engine_error::Refusal;
 use ff_core::entropy::Nonce;
@@ -69,17 +69,17 @@ impl Reference {
     /// Remembers which flow and which executions a transition has made.
     pub(super) fn note_flow(&mut self, transition: &Transition) {
         match transition {
-            Transition::SubmitFlow(plan) => self.enrol(plan.flow, &plan.nodes),
+            Transition::SubmitFlow(plan) => self.add_member(plan.flow, &plan.nodes),
             Transition::SubmitLargeFlow { flow, first, jobs, .. } => {
-                self.enrol(*flow, &large_plan(*flow, *first, *jobs).nodes);
+                self.add_member(*flow, &large_plan(*flow, *first, *jobs).nodes);
             }
-            Transition::CreateFlow { flow, .. } => self.enrol(*flow, &[]),
-            Transition::Grow(growth) => self.enrol(growth.flow, &growth.nodes),
+            Transition::CreateFlow { flow, .. } => self.add_member(*flow, &[]),
+            Transition::Grow(growth) => self.add_member(growth.flow, &growth.nodes),
             _ => {}
         }
     }
 
-    fn enrol(&mut self, flow: u32, nodes: &[Node]) {
+    fn add_member(&mut self, flow: u32, nodes: &[Node]) {
         self.flows.insert(flow_id(flow), flow);
         for node in nodes {
             let id = member_id(&flow_id(flow), &name(node.work.job), &self.partitions);
@@ -107,7 +107,7 @@ impl Reference {
             edges: growth
                 .edges
                 .iter()
-                .map(|link| GrownEdge {
+                .map(|link| EdgeAddition {
                     upstream: member(link.from),
                     downstream: member(link.to),
                     passes: passes(link.passes),

@@ -50,6 +50,6 @@ for _, one in ipairs(budget_ledger.line(b)) do
     woken[#woken + 1], woken[#woken + 2], woken[#woken + 3] = one.kind, one.id, text(one.epoch)
   end
 end
-budget_ledger.shorten_line(b)
+budget_ledger.trim_queue(b)
 budget_ledger.write(b)
 return ok('', text(moment), text(released), woken)

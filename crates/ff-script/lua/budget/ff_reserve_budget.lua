@@ -4,7 +4,7 @@
 --- key  definition  hash
 --- arg  revision    int    of the budget, as the partition of the executions knows it
 --- arg  claim_id    uuid?  the coming claim; absent to judge only executions with a reservation or a place
---- arg  asked       list   kind, execution id and epoch of the coming lease, repeated
+--- arg  requests    list   kind, execution id and epoch of the coming lease, repeated
 ---
 --- ok   state       empty; or `over`, creation time and reset rule: the caller must send the current period, and nothing was decided
 --- ok   at          ms
@@ -20,11 +20,11 @@ elseif budget_ledger.is_over(b, moment) then
   return ok(budget_ledger.over(b), text(moment), '', '', {})
 end
 local ids, verdicts = {}, {}
-for nth = 1, #asked, 3 do
-  if not whole(asked[nth + 2]) then
-    return no.invalid_args('field', 'asked')
+for nth = 1, #requests, 3 do
+  if not whole(requests[nth + 2]) then
+    return no.invalid_args('field', 'requests')
   end
-  ids[#ids + 1] = asked[nth + 1]
+  ids[#ids + 1] = requests[nth + 1]
 end
 budget_ledger.load(b, ids)
 
@@ -46,15 +46,15 @@ local function judge(kind, id, epoch)
   end
   local dimension, taken, hard = budget_ledger.lacks(b, budget_ledger.estimate(b, kind))
   if dimension then
-    budget_ledger.line_up(b, id, kind, epoch, place, moment)
+    budget_ledger.enqueue(b, id, kind, epoch, place, moment)
     return text(taken), text(hard), dimension
   end
   budget_ledger.give_up(b, id)
   budget_ledger.hold(b, id, kind, epoch, moment, claim_id)
 end
 
-for nth = 1, #asked, 3 do
-  local taken, hard, dimension = judge(asked[nth], asked[nth + 1], whole(asked[nth + 2]))
+for nth = 1, #requests, 3 do
+  local taken, hard, dimension = judge(requests[nth], requests[nth + 1], whole(requests[nth + 2]))
   verdicts[nth], verdicts[nth + 1], verdicts[nth + 2] = taken or '', hard or '', dimension or ''
 end
 budget_ledger.write(b)

@@ -43,7 +43,7 @@ if refusal then
 elseif e.core.queue_key and key_queue.is_full(e.core) then
   return key_queue.refusal()
 end
-reopen.afresh(e, moment, kept)
+reopen.reset_for_replay(e, moment, kept)
 record.put_if_said(e, 'replay_reason', reason)
 record.put_if_said(e, 'replay_requested_by', requested_by)
 if e.core.flow_id then

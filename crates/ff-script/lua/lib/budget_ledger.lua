@@ -177,7 +177,7 @@ local function waiters(b)
   return b.base .. ':waiters'
 end
 
-function budget_ledger.line_up(b, id, kind, epoch, place, moment)
+function budget_ledger.enqueue(b, id, kind, epoch, place, moment)
   if not place then
     place, b.next_waiter = b.next_waiter, b.next_waiter + 1
   end
@@ -217,7 +217,7 @@ function budget_ledger.line(b)
 end
 
 --- Moves the start of the queue past empty places.
-function budget_ledger.shorten_line(b)
+function budget_ledger.trim_queue(b)
   local last = math.min(b.next_waiter, b.first_waiter + limits.quota_step)
   while b.first_waiter < last and call('HEXISTS', waiters(b), text(b.first_waiter)) == 0 do
     b.first_waiter = b.first_waiter + 1

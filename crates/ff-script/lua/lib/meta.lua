@@ -47,7 +47,7 @@ function meta.pass(one, upstream)
 end
 
 --- Takes back an input that was passed on. An injected payload stays.
-function meta.take_back(one)
+function meta.withdraw(one)
   if one.passed_bytes and one.passes == 'input' then
     local known = step.meta(one.downstream)
     known.inputs, known.input_bytes = (known.inputs or 0) - 1, (known.input_bytes or 0) - one.passed_bytes

@@ -154,7 +154,7 @@ function quota_ledger.hold(q, key, usage, id, epoch, moment, claim_id)
 end
 
 --- Adds an execution to the queue for a slot, at its place if it has one.
-local function line_up(q, key, usage, id, epoch, place, moment)
+local function enqueue(q, key, usage, id, epoch, place, moment)
   if not place then
     place, usage.next_waiter = usage.next_waiter, usage.next_waiter + 1
   end
@@ -215,7 +215,7 @@ function quota_ledger.judge(q, key, id, epoch, moment, claim_id)
     place = slot.number
   end
   if usage.slots >= most then
-    line_up(q, key, usage, id, epoch, place, moment)
+    enqueue(q, key, usage, id, epoch, place, moment)
     return usage.slots, most, nil
   end
   if place then

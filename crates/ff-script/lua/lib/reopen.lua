@@ -10,7 +10,7 @@ local CLEARED = [[
 
 --- Begins another life under the same id: retries start from zero, result, failure and an operator's hold are cleared, and the deadline is
 --- set again. Only the steps in `kept_steps` remain.
-function reopen.afresh(e, moment, kept_steps)
+function reopen.reset_for_replay(e, moment, kept_steps)
   event_feed.to(e, 'replayed')
   for name in CLEARED:gmatch('%S+') do
     record.drop(e, name)
@@ -30,7 +30,7 @@ function reopen.afresh(e, moment, kept_steps)
 end
 
 --- Blocks a replayed member until its dependents are notified, and then by its join.
-function reopen.owe_the_replay(e, too, moment)
+function reopen.mark_replay_pending(e, too, moment)
   phase.blocked(e, 'reopening', nil, moment)
   e.result_bytes = nil
   local joined = step.group(e.core.flow_id, e.id)
@@ -55,7 +55,7 @@ function reopen.unsettle(one, too)
     group.recount(joined, one.state, 'pending')
   end
   one.state = 'pending'
-  meta.take_back(one)
+  meta.withdraw(one)
   local child = record.find(one.downstream)
   if not child then
     return
@@ -71,8 +71,8 @@ function reopen.unsettle(one, too)
   end
   if again then
     group.judge(joined, moment)
-    reopen.afresh(child, moment)
-    reopen.owe_the_replay(child, true, moment)
+    reopen.reset_for_replay(child, moment)
+    reopen.mark_replay_pending(child, true, moment)
     step.write(child)
     dependents.admit(child)
   end

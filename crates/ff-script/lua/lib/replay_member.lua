@@ -28,7 +28,7 @@ end
 
 --- Begins the replay, and as many of its consequences as one step may handle.
 function replay_member.begin(e, reopen_downstream, moment)
-  reopen.owe_the_replay(e, reopen_downstream, moment)
+  reopen.mark_replay_pending(e, reopen_downstream, moment)
   step.write(e)
   dependents.admit(e)
   step.run()

@@ -212,7 +212,7 @@ function step.account(e)
 end
 
 --- Notes that dependents must still be notified of this end.
-local function owe_the_end(e)
+local function mark_end_pending(e)
   record.drop(e, 'result_bytes')
   record.put_if_said(e, 'result_bytes', e.result_bytes)
   e.pending_propagation = nil
@@ -241,7 +241,7 @@ function step.write(e)
   end
   local finished = e.core.terminal_outcome ~= nil
   if finished and not e.finished then
-    owe_the_end(e)
+    mark_end_pending(e)
   end
   e.finished = finished
   step.account(e)

@@ -4,7 +4,7 @@
 --- key  definition  hash
 --- arg  revision    int    of the policy, as the partition of the executions knows it
 --- arg  claim_id    uuid?  the coming claim, for which slots are reserved for a while; absent to judge only executions with a slot or a place
---- arg  asked       list   key, execution id and epoch of the coming lease, repeated
+--- arg  requests    list   key, execution id and epoch of the coming lease, repeated
 ---
 --- ok   name        of the policy; empty when its home has another revision of it, and nothing was decided
 --- ok   at          ms
@@ -16,13 +16,13 @@ if not q.name or q.revision ~= revision then
   return ok('', text(moment), {})
 end
 local wanted, used, seen = {}, {}, {}
-for nth = 1, #asked, 3 do
-  if not whole(asked[nth + 2]) then
-    return no.invalid_args('field', 'asked')
+for nth = 1, #requests, 3 do
+  if not whole(requests[nth + 2]) then
+    return no.invalid_args('field', 'requests')
   end
-  wanted[#wanted + 1], wanted[#wanted + 2] = asked[nth], asked[nth + 1]
-  if not seen[asked[nth]] then
-    seen[asked[nth]], used[#used + 1] = true, asked[nth]
+  wanted[#wanted + 1], wanted[#wanted + 2] = requests[nth], requests[nth + 1]
+  if not seen[requests[nth]] then
+    seen[requests[nth]], used[#used + 1] = true, requests[nth]
   end
 end
 quota_ledger.load(q, wanted, used)
@@ -31,9 +31,9 @@ for _, key in ipairs(used) do
   quota_ledger.tidy(q, key)
 end
 local verdicts = {}
-for nth = 1, #asked, 3 do
-  local taken, limit, retry_at = quota_ledger.judge(q, asked[nth], asked[nth + 1], whole(asked[nth + 2]), moment, claim_id)
-  quota_ledger.tidy(q, asked[nth])
+for nth = 1, #requests, 3 do
+  local taken, limit, retry_at = quota_ledger.judge(q, requests[nth], requests[nth + 1], whole(requests[nth + 2]), moment, claim_id)
+  quota_ledger.tidy(q, requests[nth])
   verdicts[nth] = taken == 'elsewhere' and taken or taken and text(taken) or ''
   verdicts[nth + 1] = limit and text(limit) or ''
   verdicts[nth + 2] = retry_at and text(retry_at) or ''

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ff_core::budget::{Amounts, Balance, BudgetLimit, Draw, OnHardLimit, Period, Reset, SoftCrossing, Usage};
 use ff_core::contracts::{
-    AdmissionVerdict, AdmissionVerdicts, AdmissionsSettled, AdmitArgs, BudgetAnswer, BudgetReset, BudgetStanding,
+    AdmissionVerdict, AdmissionVerdicts, AdmissionsSettled, AdmitArgs, BudgetAnswer, BudgetReset, BudgetState,
     ChargeBudgetArgs, DefineBudgetArgs, PendingUsage, QuotaDefined, ReleaseGuard, ReportUsageArgs, ResetBudgetArgs,
     SettleAdmissionsArgs, SettleUsageArgs, UsageReported, UsageSettled, UsageTotal, WokenExecution,
 };
@@ -103,7 +103,7 @@ pub async fn ff_reserve_budget(
             definition: definition.clone(),
             revision: args.revision,
             claim_id: args.claim_id.map(|id| id.to_string()),
-            asked: args.requests.iter().flat_map(one).map(Into::into).collect(),
+            requests: args.requests.iter().flat_map(one).map(Into::into).collect(),
         };
         reserve.call()
     };
@@ -189,7 +189,7 @@ pub async fn ff_report_usage_and_check(
         balance.reserved.insert(dimension.clone(), row.read()?);
         limits.insert(dimension, BudgetLimit { hard: row.maybe_read()?, soft: row.maybe_read()? });
     }
-    Ok(BudgetAnswer { standing: Some(BudgetStanding::of(budget, on_hard_limit, &limits, &balance)), crossed })
+    Ok(BudgetAnswer { standing: Some(BudgetState::of(budget, on_hard_limit, &limits, &balance)), crossed })
 }
 
 /// Clears the usage of a budget's current period.

@@ -1,7 +1,7 @@
 //! Members, edges and joins as the functions take them: lists of texts, where an absent value is empty.
 
 use bytes::Bytes;
-use ff_core::contracts::{GrowFlowArgs, GrownEdge, GrownFlow, MemberRef, NodeSpec};
+use ff_core::contracts::{EdgeAddition, GrowFlowArgs, GrownFlow, MemberRef, NodeSpec};
 use ff_core::execution::Tags;
 use ff_core::flow::{Join, PassMode, edge_id, member_id};
 use ff_core::partition::PartitionConfig;
@@ -131,7 +131,7 @@ pub async fn ff_grow_flow(
     ask(server, grow.call()).await
 }
 
-pub(crate) fn grown_edge(graph: Graph<'_>, edge: &GrownEdge) -> [Bytes; 6] {
+pub(crate) fn grown_edge(graph: Graph<'_>, edge: &EdgeAddition) -> [Bytes; 6] {
     let (upstream, downstream) = (graph.resolve(&edge.upstream), graph.resolve(&edge.downstream));
     let name = format!("{}->{}", edge.upstream, edge.downstream);
     graph.edge(&upstream, &downstream, edge.passes.as_ref(), name)

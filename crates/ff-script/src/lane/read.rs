@@ -1,6 +1,6 @@
 //! Reading the settings, counts and queues of lanes on a partition.
 
-use ff_core::contracts::{Depth, Depths, LaneStanding, ListQueueArgs, QueueState, QueuedExecution};
+use ff_core::contracts::{Depth, Depths, LanePlace, ListQueueArgs, QueueState, QueuedExecution};
 use ff_core::keys::IndexKeys;
 use ff_core::lane::Lane;
 use ff_core::partition::{Partition, PartitionFamily};
@@ -21,17 +21,17 @@ pub struct LaneFields {
 }
 
 /// The standings in the order of the function's answer.
-const STANDINGS: [LaneStanding; 10] = [
-    LaneStanding::Waiting,
-    LaneStanding::Delayed,
-    LaneStanding::Active,
-    LaneStanding::Suspended,
-    LaneStanding::WaitingChildren,
-    LaneStanding::BlockedByRoute,
-    LaneStanding::BlockedByQuota,
-    LaneStanding::BlockedByBudget,
-    LaneStanding::BlockedByOperator,
-    LaneStanding::Finished,
+const STANDINGS: [LanePlace; 10] = [
+    LanePlace::Waiting,
+    LanePlace::Delayed,
+    LanePlace::Active,
+    LanePlace::Suspended,
+    LanePlace::WaitingChildren,
+    LanePlace::BlockedByRoute,
+    LanePlace::BlockedByQuota,
+    LanePlace::BlockedByBudget,
+    LanePlace::BlockedByOperator,
+    LanePlace::Finished,
 ];
 
 /// Reads lanes of a partition, by their names in indexes.
@@ -99,7 +99,7 @@ impl LaneFields {
         for standing in STANDINGS {
             let (count, first_at) = (row.read()?, row.maybe_read()?.map(TimestampMs));
             // Finished executions have no age.
-            let first_at = first_at.filter(|_| standing != LaneStanding::Finished);
+            let first_at = first_at.filter(|_| standing != LanePlace::Finished);
             if count > 0 {
                 depths.insert(standing, Depth { count, first_at });
             }
@@ -108,7 +108,7 @@ impl LaneFields {
         while !classed.is_empty() {
             let depth = Depth { count: classed.read()?, first_at: classed.maybe_read()?.map(TimestampMs) };
             if depth.count > 0 {
-                let known = depths.entry(LaneStanding::Waiting).or_default();
+                let known = depths.entry(LanePlace::Waiting).or_default();
                 *known = known.with(depth);
             }
         }

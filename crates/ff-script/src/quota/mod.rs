@@ -78,7 +78,7 @@ pub async fn ff_check_admission_and_record(
         definition: definition_key(&args.policy_id, partitions),
         revision: args.revision,
         claim_id: args.claim_id.map(|id| id.to_string()),
-        asked: triples.map(Into::into).collect(),
+        requests: triples.map(Into::into).collect(),
     };
     let (mut fields, _) = ask_fields(server, check.call()).await?;
     let (name, at) = (fields.maybe_read()?, TimestampMs(fields.read()?));

@@ -9,7 +9,7 @@ use ff_core::lane::LaneState;
 use ff_core::limits;
 use ff_core::types::{
     FairKey, LaneId, Namespace, RequirementClass, TagKey, TagValue, TimestampMs, WorkerId, WorkerInstanceId,
-    draw_execution_uuid,
+    new_execution_uuid,
 };
 use ff_script::execution::{ff_create_execution, ff_create_executions, ff_replay_execution, ff_set_execution_tags};
 use ff_script::flow::ff_submit_flow;
@@ -81,7 +81,7 @@ impl<'w> OperatorScene<'w> {
     async fn ask(&self, wire: &Wire, function: &str, code: Code) -> Result<(), ScriptError> {
         let id = self.subject.id;
         let mut new = self.subject.submitted.clone();
-        new.uuid = draw_execution_uuid();
+        new.uuid = new_execution_uuid();
         match function {
             "ff_add_execution_to_flow" => {
                 let node = graph(&["late"], &[], &[]).nodes.remove(0);

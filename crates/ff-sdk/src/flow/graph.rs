@@ -68,7 +68,7 @@ impl Flow {
         let namespace = Namespace::parse(namespace).map_err(|error| Refusal::invalid("namespace", error).into());
         self.set(namespace, |header, namespace| {
             header.namespace = namespace;
-            header.follow_key();
+            header.derive_id();
         })
     }
 
@@ -103,7 +103,7 @@ impl Flow {
         let key = IdempotencyKey::parse(key).map_err(|error| Refusal::invalid("idempotency_key", error).into());
         self.set(key, |header, key| {
             header.idempotency_key = Some(key);
-            header.follow_key();
+            header.derive_id();
         })
     }
 

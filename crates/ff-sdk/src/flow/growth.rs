@@ -1,6 +1,6 @@
 //! Members and edges to add to a live flow.
 
-use ff_core::contracts::{EdgeSpec, GrowFlowArgs, GrownEdge, JoinSpec, MemberRef};
+use ff_core::contracts::{EdgeAddition, EdgeSpec, GrowFlowArgs, JoinSpec, MemberRef};
 use ff_core::engine_error::Refusal;
 use ff_core::flow::{Join, PassMode};
 use ff_core::types::{FlowId, IdempotencyKey};
@@ -79,7 +79,7 @@ impl Growth {
         let mut draft = self.draft?;
         let joins = draft.settle().into_iter().map(|(node, join)| JoinSpec { member: MemberRef::Node(node), join });
         let joins = joins.collect();
-        let edge = |edge: EdgeSpec| GrownEdge {
+        let edge = |edge: EdgeSpec| EdgeAddition {
             upstream: MemberRef::Node(edge.upstream),
             downstream: MemberRef::Node(edge.downstream),
             passes: edge.passes,

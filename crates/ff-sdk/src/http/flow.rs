@@ -16,7 +16,7 @@ use super::error::{unreadable, unwritable};
 impl Handle<CreateFlowArgs, SubmittedFlow> for HttpConnection {
     async fn handle(&self, mut args: CreateFlowArgs) -> Answer<SubmittedFlow> {
         args.header.namespace = self.effective_namespace(&args.header.namespace);
-        args.header.follow_key();
+        args.header.derive_id();
         self.post(&["flows"], &ff_api::SubmitFlow::held_open(args), 0).await
     }
 }

@@ -44,7 +44,7 @@ impl EngineBackend for HttpBackend {
 
     async fn submit_flow(&self, mut args: SubmitFlowArgs) -> Answer<SubmittedFlow> {
         args.header.namespace = self.connection.effective_namespace(&args.header.namespace);
-        args.header.follow_key();
+        args.header.derive_id();
         args.clone().plan()?;
         let submit = ff_api::SubmitFlow::of(args).map_err(unwritable)?;
         self.connection.post(&["flows"], &submit, 0).await

@@ -15,7 +15,7 @@ use ff_core::types::{Capability, Kind, LaneId, Namespace, WorkerId, WorkerInstan
 use uuid::Uuid;
 
 use super::handler::SharedHandler;
-use super::registration::asked_to_stop;
+use super::registration::stop_signal;
 use super::setup::{Setup, States};
 use super::{Handler, running};
 use crate::Error;
@@ -128,7 +128,7 @@ impl Worker {
 
     /// Runs the worker until the process receives SIGTERM or Ctrl-C. Then it finishes the executions it holds.
     pub async fn run(self) -> Result<(), Error> {
-        self.run_until(asked_to_stop()).await
+        self.run_until(stop_signal()).await
     }
 
     /// Runs the worker until `stop` is ready. Then it finishes the executions it holds. It also ends, with an error, when

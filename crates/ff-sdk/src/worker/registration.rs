@@ -99,7 +99,7 @@ impl Client {
 }
 
 /// Waits until the process receives SIGTERM or Ctrl-C.
-pub(super) async fn asked_to_stop() {
+pub(super) async fn stop_signal() {
     let interrupted = async {
         if let Err(error) = tokio::signal::ctrl_c().await {
             tracing::warn!(%error, "Ctrl-C cannot be listened for");

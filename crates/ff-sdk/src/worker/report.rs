@@ -26,7 +26,7 @@ pub(super) async fn report(setup: &Setup, task: &Task, end: Result<Reply, Fault>
                 end = Err(Fault::permanent("invalid_result", refusal.to_string()));
             }
             Err(EngineError::Refused(refusal)) => {
-                tracing::warn!(execution = %task.execution_id, %refusal, "the end of the work was not accepted");
+                tracing::warn!(execution = %task.execution_id, %refusal, "the end of the execution was refused");
                 return;
             }
             Err(error) if Instant::now() < give_up => {
@@ -34,7 +34,7 @@ pub(super) async fn report(setup: &Setup, task: &Task, end: Result<Reply, Fault>
                 backoff.pause().await;
             }
             Err(error) => {
-                tracing::error!(execution = %task.execution_id, %error, "giving up; the work will run again");
+                tracing::error!(execution = %task.execution_id, %error, "giving up; the execution will run again");
                 return;
             }
         }

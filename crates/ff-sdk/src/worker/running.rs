@@ -28,7 +28,7 @@ use super::suspension::WaitLog;
 use super::{Fault, Reply, claiming, report};
 
 /// Number of times the loop yields to other tasks before it counts the free slots again.
-const MOMENT: usize = 4;
+const YIELDS: usize = 4;
 
 /// Runs a worker until `stop` is ready or its API key is refused, and then lets its executions finish. Boxed, so that it
 /// is compiled here, and not again in every program that has a worker.
@@ -84,7 +84,7 @@ async fn let_handlers_end(slots: &Slots, in_hand: usize) {
     let mut room = 0;
     while slots.room(in_hand) > room {
         room = slots.room(in_hand);
-        for _ in 0..MOMENT {
+        for _ in 0..YIELDS {
             tokio::task::yield_now().await;
         }
     }
@@ -93,10 +93,10 @@ async fn let_handlers_end(slots: &Slots, in_hand: usize) {
 /// Lets running handlers finish. Handlers that exceed the drain time are asked to stop. Handlers that also exceed the
 /// grace time are dropped, and their executions are left to other workers.
 async fn drain(setup: &Setup, held: &HeldExecutions, mut at_work: JoinSet<()>) {
-    tracing::info!(held = at_work.len(), "stopping: finishing what is in hand");
+    tracing::info!(held = at_work.len(), "stopping: finishing running executions");
     let all_done = async { while at_work.join_next().await.is_some() {} };
     if timeout(setup.drain, all_done).await.is_err() {
-        tracing::warn!("what is in hand takes too long; cancelling it");
+        tracing::warn!("running executions take too long; cancelling them");
         held.cancel_all();
         let all_done = async { while at_work.join_next().await.is_some() {} };
         if timeout(setup.cancel_grace, all_done).await.is_err() {
@@ -177,7 +177,7 @@ async fn keep_lease(
             }
             // After the lease is lost there is no end to report, even if the handler stops by itself.
             () = hold.lost.cancelled() => break,
-            finished = &mut *handling => return Some(finished.unwrap_or_else(|error| Err(broken_off(error)))),
+            finished = &mut *handling => return Some(finished.unwrap_or_else(|error| Err(join_fault(error)))),
             () = hold.renew_now.notified() => {}
             _ = renewals.tick() => {}
         }
@@ -189,11 +189,11 @@ async fn keep_lease(
         match renew(setup, task).await {
             Ok(()) => expires = start + ttl,
             Err(EngineError::Refused(refusal)) => {
-                tracing::warn!(execution = %task.execution_id, %refusal, "the work is no longer ours");
+                tracing::warn!(execution = %task.execution_id, %refusal, "the lease is lost");
                 break;
             }
             Err(error) if Instant::now() >= expires => {
-                tracing::warn!(execution = %task.execution_id, %error, "could not renew in time; the work may be taken over");
+                tracing::warn!(execution = %task.execution_id, %error, "could not renew the lease in time; another worker may claim the execution");
                 break;
             }
             Err(error) => {
@@ -220,7 +220,7 @@ async fn leave_waiting(
 ) {
     handling.abort();
     if timeout(setup.cancel_grace, &mut *handling).await.is_err() {
-        tracing::warn!(execution = %task.execution_id, "the handler goes on though its execution waits");
+        tracing::warn!(execution = %task.execution_id, "the handler continues although its execution waits");
     }
     hold.dropped.cancel();
 }
@@ -235,7 +235,7 @@ async fn renew(setup: &Setup, task: &Task) -> Result<(), EngineError> {
 }
 
 /// Converts the error of a task that was aborted, or that panicked outside of its handler, to a fault.
-fn broken_off(error: JoinError) -> Fault {
+fn join_fault(error: JoinError) -> Fault {
     match error.try_into_panic() {
         Ok(panic) => panicked(&*panic),
         Err(error) => Fault::retryable("panic", error.to_string()),

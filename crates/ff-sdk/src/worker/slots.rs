@@ -8,7 +8,7 @@ use std::task::Poll;
 use tokio::sync::Notify;
 
 /// Number of executions whose ends may be waiting to be reported, for each slot after the first.
-const REPORTED: usize = 3;
+const REPORTS_PER_SLOT: usize = 3;
 
 /// The slots of a worker.
 #[derive(Clone)]
@@ -50,7 +50,7 @@ impl Slots {
     /// one slot reports an end before it claims again.
     pub(super) fn room(&self, in_hand: usize) -> usize {
         let State { all, in_use, .. } = &*self.0;
-        let in_hand_at_most = all + REPORTED * (all - 1);
+        let in_hand_at_most = all + REPORTS_PER_SLOT * (all - 1);
         all.saturating_sub(in_use.load(Ordering::SeqCst)).min(in_hand_at_most.saturating_sub(in_hand))
     }
 

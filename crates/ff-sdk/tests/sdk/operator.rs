@@ -55,7 +55,7 @@ async fn executions_are_found_by_what_they_are() {
 }
 
 #[tokio::test]
-async fn labels_and_priorities_are_changed_later() {
+async fn tags_and_priorities_are_changed_later() {
     let client = fabric().await.client();
     let id = submit(&client, Job::new("send", &1).tag("draft", "yes")).await;
     client.tag(&id, "team", "blue").await.unwrap();

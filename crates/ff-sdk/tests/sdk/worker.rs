@@ -193,7 +193,7 @@ async fn a_stopping_worker_finishes_what_it_holds() {
 }
 
 #[tokio::test]
-async fn work_put_off_goes_on_in_the_same_attempt() {
+async fn delayed_work_continues_in_the_same_attempt() {
     let ff = fabric().await;
     let worker = ff.worker("w").on("nap", |ctx: Context| async move {
         let reply = if ctx.task().resumed { Reply::done() } else { Reply::Later(Duration::from_millis(20)) };

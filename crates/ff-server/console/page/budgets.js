@@ -1,4 +1,4 @@
-// Budgets: how much executions may spend, how much of it is gone, and when it begins anew.
+// Budgets: how much executions may spend, how much of it is gone, and when it resets.
 
 import { html, useState } from "../app/preact.js";
 import { get, may, path, post } from "../app/api.js";
@@ -59,15 +59,15 @@ function Standing({ budget, quiet }) {
 
 const zoneOf = ({ reset }) => reset?.calendar?.time_zone;
 
-/** How often a budget begins anew. */
+/** How often a budget resets. */
 function often({ reset = "never" }) {
   if (reset.interval) return `every ${duration(reset.interval.every_ms)}`;
   return reset.calendar ? `each ${reset.calendar.unit}, ${reset.calendar.time_zone}` : "never";
 }
 
 function Anew({ definition, period }) {
-  if (!period.until) return html`<span class="none">never<span class="narrow"> begins anew</span></span>`;
-  return html`<span><span class="narrow">begins anew </span><${Moment} at=${period.until} /><span class="remark"><${Exact} at=${period.until} zone=${zoneOf(definition)} />, ${often(definition)}</span></span>`;
+  if (!period.until) return html`<span class="none">never<span class="narrow"> resets</span></span>`;
+  return html`<span><span class="narrow">resets </span><${Moment} at=${period.until} /><span class="remark"><${Exact} at=${period.until} zone=${zoneOf(definition)} />, ${often(definition)}</span></span>`;
 }
 
 export function Budget({ id: name }) {
@@ -119,7 +119,7 @@ function Why({ budget }) {
   const gone = exhausted(budget);
   if (!gone.length) return null;
   const isShort = gone.every((dimension) => balance[dimension].used < balance[dimension].hard);
-  return html`<section class="why s-exhausted" aria-label="Why"><p class="sentence"><${Icon} name="alert" /><span>${isShort ? `Too few ${listed(gone)} are left` : `No ${listed(gone, " and no ")} left`}: nothing further starts${period.until ? html` until it begins anew <${Moment} at=${period.until} />` : ", and it does not begin anew by itself"}.${waiting > 0 && ` ${plural(waiting, "execution")} ${waiting === 1 ? "waits" : "wait"}.`}</span></p>
+  return html`<section class="why s-exhausted" aria-label="Why"><p class="sentence"><${Icon} name="alert" /><span>${isShort ? `Too few ${listed(gone)} are left` : `No ${listed(gone, " and no ")} left`}: nothing further starts${period.until ? html` until it resets <${Moment} at=${period.until} />` : ", and it does not reset by itself"}.${waiting > 0 && ` ${plural(waiting, "execution")} ${waiting === 1 ? "waits" : "wait"}.`}</span></p>
     <p class="besides">A higher limit or a reset lets what waits start at once.</p></section>`;
 }
 
@@ -151,12 +151,12 @@ function Waiting({ waiting, number }) {
 function restart({ name }, done) {
   ask({
     title: `Reset ${name}?`,
-    text: "Its period begins anew: nothing of it is used, and what it kept waiting may start.",
+    text: "A new period starts: nothing of it is used, and executions that waited for it may start.",
     action: "Reset",
     run: async () => {
       await post(path`/v1/budgets/${name}/reset`, { namespace: namespace.value });
       done();
-      return `Budget ${name} begins anew`;
+      return `Budget ${name} was reset`;
     },
   });
 }

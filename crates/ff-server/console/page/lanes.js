@@ -62,7 +62,7 @@ const set = (lane, body) => post(path`/v1/lanes/${lane}`, { namespace: namespace
 
 async function turn(lane, done) {
   const state = lane.settings.state === "active" ? "paused" : "active";
-  await attempt(() => set(lane.lane_id, { state }), state === "paused" ? `Lane ${lane.lane_id} is paused` : `Lane ${lane.lane_id} hands out work`);
+  await attempt(() => set(lane.lane_id, { state }), state === "paused" ? `Lane ${lane.lane_id} is paused` : `Lane ${lane.lane_id} is active`);
   done();
 }
 
@@ -72,7 +72,7 @@ function configure(lane, done) {
   const ms = (number) => (number === undefined ? null : Math.round(number * 1_000));
   const fields = [
     ...(lane_id ? [] : [{ name: "lane", label: "Lane", required: true }]),
-    { name: "state", label: "State", type: "choice", value: settings.state, options: [{ value: "active", label: "active: takes work and hands it out" }, { value: "paused", label: "paused: takes work only" }, { value: "draining", label: "draining: hands out work only" }] },
+    { name: "state", label: "State", type: "choice", value: settings.state, options: [{ value: "active", label: "active: submissions and claims" }, { value: "paused", label: "paused: submissions only" }, { value: "draining", label: "draining: claims only" }] },
     { name: "concurrency", label: "Run at once, at most", type: "number", min: 1, value: settings.concurrency, hint: "No limit when empty." },
     { name: "ageing", label: "Seconds of waiting that weigh as much as one step of priority", type: "number", min: 0, value: seconds(settings.ageing_ms), hint: "Strict priority when empty." },
     { name: "retention", label: "Seconds that are kept after the end", type: "number", min: 0, value: seconds(settings.retention_ms), hint: "7 days when empty." },

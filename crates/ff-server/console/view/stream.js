@@ -49,7 +49,7 @@ export function Stream({ id }) {
   const written = attempts.filter((attempt) => attempt.parts.length);
   if (loading) return html`<p class="none">…</p>`;
   if (error && !items.length) return html`<p class="none">${error.message}</p>`;
-  if (!written.length) return html`<p class="none">${ended ? "It put out nothing." : "Nothing yet. What it puts out appears here as it comes."}</p>`;
+  if (!written.length) return html`<p class="none">${ended ? "It has no output." : "No output yet. It appears here as it comes."}</p>`;
   const scrolled = ({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
     sticks.current = scrollHeight - scrollTop - clientHeight < 24;
   };

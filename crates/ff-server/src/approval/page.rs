@@ -253,7 +253,7 @@ fn deadline(at: TimestampMs, then: TimeoutBehavior, now: TimestampMs) -> String 
         TimeoutBehavior::Cancel => "is cancelled",
         TimeoutBehavior::Expire => "expires",
         TimeoutBehavior::AutoResume => "goes on without an answer",
-        TimeoutBehavior::Escalate => "is handed to an operator",
+        TimeoutBehavior::Escalate => "is escalated to an operator",
     };
     format!("{}, in {}; after that the work {without}", utc(at), to_the_minute(at.since(now)))
 }

@@ -9,7 +9,7 @@ use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
 use ff_core::backend::Answer;
 use ff_core::engine_error::{Code, Refusal};
-use ff_core::event::{EventCursor, SealedPlaces};
+use ff_core::event::{EncryptedPositions, EventCursor};
 use ff_core::signal::Position;
 use ff_core::types::TimestampMs;
 
@@ -81,13 +81,13 @@ impl CursorCipher {
         Self(sealer)
     }
 
-    async fn seal(&self, cursor: &EventCursor, partitions: Range<u16>) -> Answer<SealedPlaces> {
+    async fn seal(&self, cursor: &EventCursor, partitions: Range<u16>) -> Answer<EncryptedPositions> {
         let text = self.0.seal(PURPOSE, packed(cursor, partitions)).await?;
-        Ok(SealedPlaces::new(&text))
+        Ok(EncryptedPositions::new(&text))
     }
 
     /// Decrypts a cursor; returns `None` if its secret is retired.
-    async fn open(&self, sealed: &SealedPlaces) -> Answer<Option<EventCursor>> {
+    async fn open(&self, sealed: &EncryptedPositions) -> Answer<Option<EventCursor>> {
         match self.0.open(PURPOSE, sealed.text()).await? {
             SealedContent::Bytes { bytes, .. } => Ok(Some(unpacked(&bytes).ok_or_else(invalid)?)),
             SealedContent::Retired => Ok(None),

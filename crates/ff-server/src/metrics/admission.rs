@@ -23,20 +23,25 @@ impl Admission {
     /// Registers the metrics. Counters begin at zero, so that the first event is an increase.
     pub(super) fn registered(registry: &mut Registry) -> Self {
         let admission = Self {
-            verdicts: enter(registry, "quota_verdicts", "What quotas said to claims", Family::default()),
-            blocked: enter(registry, "blocked", "Executions that were kept back, by reason", Family::default()),
+            verdicts: enter(registry, "quota_verdicts", "Answers of quotas and budgets to claims", Family::default()),
+            blocked: enter(registry, "blocked", "Executions blocked by admission, by reason", Family::default()),
             soft_exceeded: enter(
                 registry,
                 "budget_soft_exceeded",
-                "Reports that were the first to go past a soft limit within a period",
+                "Usage reports that were the first to exceed a soft limit within a period",
                 Counter::default(),
             ),
-            wait: enter(registry, "admission_wait_seconds", "How long they were kept back", long_family()),
+            wait: enter(
+                registry,
+                "admission_wait_seconds",
+                "Time for which admission blocked executions",
+                long_family(),
+            ),
         };
         for word in ["admitted", "no_slot", "no_budget", "window_full"] {
             drop(admission.verdicts.get_or_create(&verdict(word)));
         }
-        for on in Blocker::OF_ADMISSION {
+        for on in Blocker::ADMISSION {
             drop(admission.blocked.get_or_create(&reason(on.reason())));
             if !matches!(on, Blocker::Operator | Blocker::Assignment) {
                 drop(admission.wait.get_or_create(&reason(on.reason())));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ff_core::contracts::LaneStanding;
+use ff_core::contracts::LanePlace;
 use ff_core::types::{Kind, LaneId, Namespace};
 use prometheus_client::encoding::{EncodeLabel, EncodeLabelSet, LabelSetEncoder};
 
@@ -39,7 +39,7 @@ impl EncodeLabelSet for LaneLabel {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct LaneStateLabel {
     pub(super) of: LaneLabel,
-    pub(super) state: LaneStanding,
+    pub(super) state: LanePlace,
 }
 
 impl EncodeLabelSet for LaneStateLabel {

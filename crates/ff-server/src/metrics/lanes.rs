@@ -55,11 +55,19 @@ impl Lanes {
             good_until: Mutex::default(),
         };
         registry.register("lane_depth", "Executions of a lane in a state", lanes.depth.clone());
-        registry.register("lane_oldest_seconds", "How long the oldest of them has been there", lanes.oldest.clone());
-        registry.register("lanes_left_out", "1 when there are more lanes than are told of", lanes.left_out.clone());
-        registry.register("pump_lag_seconds", "How long something due has not been seen to", lanes.pump_lag.clone());
-        registry.register("quota_corrections", "Leftovers of quotas corrected", lanes.quota_corrections.clone());
-        registry.register("store_up", "1 when the store answered the last look at it", lanes.store_up.clone());
+        registry.register(
+            "lane_oldest_seconds",
+            "Time since the oldest execution of a lane entered the state",
+            lanes.oldest.clone(),
+        );
+        registry.register("lanes_left_out", "1 when there are more lanes than have metrics", lanes.left_out.clone());
+        registry.register("pump_lag_seconds", "Age of the oldest due timer not handled yet", lanes.pump_lag.clone());
+        registry.register(
+            "quota_corrections",
+            "Corrected slots and queue entries of quotas",
+            lanes.quota_corrections.clone(),
+        );
+        registry.register("store_up", "1 when the store answered the last read of its lanes", lanes.store_up.clone());
         lanes
     }
 

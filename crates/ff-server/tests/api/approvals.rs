@@ -376,7 +376,7 @@ async fn who_else_has_to_answer_is_told() {
     });
     let case = PendingApproval::start(&world, both).await;
     let page = case.look(&world).await;
-    assert!(page.html.contains("after that the work is handed to an operator"), "{}", page.html);
+    assert!(page.html.contains("after that the work is escalated to an operator"), "{}", page.html);
     let page = case.answer(&world, "approve").await;
     page.assert_is(200, "Approved");
     assert!(page.html.contains("Others still have to answer"), "{}", page.html);

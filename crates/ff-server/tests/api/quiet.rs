@@ -51,7 +51,7 @@ async fn payloads_tokens_and_secrets_are_never_logged() {
     }
     let stopped = |line: &&str| line.contains("somebody cancelled a flow") && line.contains("requested_by=\"bob\"");
     assert!(said.lines().any(|line| stopped(&line) && line.contains(&flow)), "{said}");
-    for (decision, by) in [("approve", "requested_by=\"ada\""), ("approved", "somebody decided through a link")] {
+    for (decision, by) in [("approve", "requested_by=\"ada\""), ("approved", "decision through an approval link")] {
         let fits = |line: &&str| line.contains("ff_server::audit") && line.contains(&format!("decision={decision} "));
         let line = said.lines().find(fits).unwrap_or_else(|| panic!("{decision} is not in the log:\n{said}"));
         assert!(line.contains(by) && line.contains("execution={fp:") && line.contains("caller=127.0.0.1"), "{line}");
@@ -60,7 +60,7 @@ async fn payloads_tokens_and_secrets_are_never_logged() {
         "operation=\"execution_cancel\"",
         "operation=\"execution_change_priority\"",
         "operation=\"lane_configure\"",
-        "a wrong key was shown",
+        "a wrong API key was presented",
     ] {
         let fits = |line: &&str| line.contains("ff_server::audit") && line.contains(expected);
         let line = said.lines().find(fits).unwrap_or_else(|| panic!("{expected} is not in the log:\n{said}"));

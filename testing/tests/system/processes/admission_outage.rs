@@ -11,7 +11,7 @@ use ff_core::partition::{Partition, quota_partition};
 use ff_core::payload::Payload;
 use ff_core::quota::quota_policy_id;
 use ff_core::state::PublicState;
-use ff_core::types::{Kind, LaneId, Namespace, QuotaName, draw_execution_uuid};
+use ff_core::types::{Kind, LaneId, Namespace, QuotaName, new_execution_uuid};
 use ff_sdk::FlowFabric;
 use ff_testing::postgres_server::Postgres;
 use ff_testing::processes::{ServerProcess, doctor};
@@ -98,7 +98,7 @@ impl Outage {
         };
         flowfabric.client().quota(QUOTA).unwrap().put(definition).await.unwrap();
         let work = || SubmitArgs {
-            uuid: draw_execution_uuid(),
+            uuid: new_execution_uuid(),
             lane: LaneId::parse("mail").unwrap(),
             ..SubmitArgs::new(Kind::parse("send").unwrap(), Payload::json("1"))
         };

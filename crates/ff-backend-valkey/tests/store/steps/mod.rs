@@ -67,7 +67,7 @@ async fn a_page_of_lanes_looks_at_a_bounded_number() {
     let one = ff_core::partition::PartitionConfig { num_flow_partitions: 1, ..crate::FEW_PARTITIONS };
     let options = ValkeyOptions { partitions: Some(one), ..options() };
     let store = ValkeyBackend::connect(&server.url(), options).await.unwrap();
-    let known: Vec<_> = (0..ff_core::limits::LANES_LOOKED + 10).map(|nth| format!("idle-{nth:05}")).collect();
+    let known: Vec<_> = (0..ff_core::limits::LANES_EXAMINED + 10).map(|nth| format!("idle-{nth:05}")).collect();
     let words: Vec<_> = ["SADD", "ff:idx:lanes"].into_iter().chain(known.iter().map(String::as_str)).collect();
     server.ask(&words);
     store.submit(SubmitArgs { lane: LaneId::parse("last").unwrap(), ..work() }).await.unwrap();

@@ -53,7 +53,7 @@ impl Submit {
         match (settings.given_namespace(), flowfabric.key_namespace()) {
             (Some(given), _) => {
                 args.header.namespace = given.clone();
-                args.header.follow_key();
+                args.header.derive_id();
             }
             (None, Some(own)) => check(named.as_ref(), own, "namespace").map_err(|usage| wrong(usage.0))?,
             (None, None) => {}

@@ -81,7 +81,7 @@ struct Next {
     name: ScheduleName,
 
     /// Number of ticks
-    #[arg(long, short = 'n', value_name = "N", default_value_t = limits::TICKS_TOLD, value_parser = whole::<usize>)]
+    #[arg(long, short = 'n', value_name = "N", default_value_t = limits::TICKS_LISTED, value_parser = whole::<usize>)]
     count: usize,
 }
 

@@ -44,7 +44,7 @@ impl Filter {
             return Err(Refusal::over_limit(Code::LimitExceeded, "tags", limits::FILTER_TAGS, self.tags.len()));
         }
         if self.blocking_reason.is_some_and(|reason| !has_reason_index(reason)) {
-            let allowed = Blocker::OF_ADMISSION.map(|on| on.reason().as_str()).join(", ");
+            let allowed = Blocker::ADMISSION.map(|on| on.reason().as_str()).join(", ");
             return Err(Refusal::invalid("blocking_reason", format!("must be one of {allowed}")));
         }
         match (self.created_from, self.created_until) {

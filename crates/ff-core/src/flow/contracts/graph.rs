@@ -42,12 +42,12 @@ impl FlowHeader {
     /// Sets the idempotency key, and derives the id from the key and the namespace.
     pub fn keyed(mut self, key: IdempotencyKey) -> Self {
         self.idempotency_key = Some(key);
-        self.follow_key();
+        self.derive_id();
         self
     }
 
     /// Derives the id from the idempotency key, if there is one.
-    pub fn follow_key(&mut self) {
+    pub fn derive_id(&mut self) {
         if let Some(key) = &self.idempotency_key {
             self.flow_id = FlowId::for_key(&self.namespace, key);
         }
@@ -172,7 +172,7 @@ pub enum MemberRef {
 
 /// An edge to be added.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GrownEdge {
+pub struct EdgeAddition {
     pub upstream: MemberRef,
     pub downstream: MemberRef,
     pub passes: Option<PassMode>,

@@ -15,7 +15,7 @@ pub use super::record::GrownFlow;
 pub use super::stage::{StageFlowArgs, StagedFlow};
 pub use super::tag::{SetFlowTagsArgs, TaggedFlow};
 pub(super) use graph::check_call;
-pub use graph::{EdgeSpec, FlowHeader, GrownEdge, JoinSpec, MemberRef, NodeSpec, SubmitFlowArgs};
+pub use graph::{EdgeAddition, EdgeSpec, FlowHeader, JoinSpec, MemberRef, NodeSpec, SubmitFlowArgs};
 pub use inputs::{Input, TaskFlow};
 pub use listing::{FlowCursor, FlowsPage, ListFlowsArgs};
 pub use reading::{

@@ -16,7 +16,7 @@ use crate::view::{Stop, require_all};
 use crate::{lane, limits};
 
 /// A new edge whose ends are resolved to executions.
-pub(in crate::flow) struct NewEdge {
+pub(in crate::flow) struct ResolvedEdge {
     pub(in crate::flow) upstream: ExecutionId,
     pub(in crate::flow) downstream: ExecutionId,
     pub(in crate::flow) passes: Option<PassMode>,
@@ -26,7 +26,7 @@ pub(in crate::flow) struct NewEdge {
 
 /// The conditions on a new edge, depending on how it is added.
 #[derive(Clone, Copy)]
-pub(in crate::flow) enum Accepts {
+pub(in crate::flow) enum EdgeRule {
     /// In a submission: the edge goes from an earlier member to a later one, which rules out cycles. No member runs yet.
     Ordered,
     /// In a live flow: the edge closes no cycle, and its downstream has not started, unless the caller holds the
@@ -36,7 +36,7 @@ pub(in crate::flow) enum Accepts {
 
 /// The origin of new members.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::flow) enum Newcomers {
+pub(in crate::flow) enum MemberOrigin {
     /// A submission. A draining lane accepts none of its members.
     Submitted,
     /// A running member. Its children are part of its own work, which cannot end without them, so a draining lane
@@ -52,7 +52,7 @@ impl Step<'_> {
         nodes: &[NodeSpec],
         entered: &BTreeSet<ExecutionId>,
         config: &PartitionConfig,
-        newcomers: Newcomers,
+        newcomers: MemberOrigin,
     ) -> Result<Vec<ExecutionId>, Stop> {
         let ids: Vec<_> = nodes.iter().map(|node| member_id(flow, &node.name, config)).collect();
         let namespace = self.flow(flow)?.namespace.clone();
@@ -63,10 +63,10 @@ impl Step<'_> {
         for (node, id) in nodes.iter().zip(&ids) {
             let lane = (&namespace, &node.lane);
             let terms = match newcomers {
-                Newcomers::Submitted => {
+                MemberOrigin::Submitted => {
                     lane::admit(self.view, partition, lane, || format!("nodes.{}.lane", node.name))?
                 }
-                Newcomers::Children => LaneTerms::of(self.view, partition, lane)?,
+                MemberOrigin::Children => LaneTerms::of(self.view, partition, lane)?,
             };
             lane::check_class(self.view, partition, lane, &node.policy.class())?;
             self.add_node(flow, node, *id, entered.contains(id), terms)?;
@@ -118,8 +118,8 @@ impl Step<'_> {
     pub(in crate::flow) fn add_edges(
         &mut self,
         flow: &FlowId,
-        edges: &[NewEdge],
-        accepts: Accepts,
+        edges: &[ResolvedEdge],
+        accepts: EdgeRule,
     ) -> Result<(), Stop> {
         let ends = || edges.iter().flat_map(|edge| [&edge.upstream, &edge.downstream]);
         let executions = ends().map(|id| self.view.execution(id).map(|_| ()));
@@ -141,8 +141,8 @@ impl Step<'_> {
     fn add_edge(
         &mut self,
         flow: &FlowId,
-        new: &NewEdge,
-        accepts: Accepts,
+        new: &ResolvedEdge,
+        accepts: EdgeRule,
         added: &[(ExecutionId, ExecutionId)],
     ) -> Result<(), Stop> {
         let field = format!("edges.{}", new.name);
@@ -156,18 +156,18 @@ impl Step<'_> {
         if self.edge(flow, &id)?.is_some() {
             return Err(refused(Code::DependencyAlreadyExists, "is there already"));
         }
-        let held = matches!(accepts, Accepts::Live { holder: Some(holder) } if holder == new.downstream);
+        let held = matches!(accepts, EdgeRule::Live { holder: Some(holder) } if holder == new.downstream);
         match accepts {
-            Accepts::Ordered if position(&upstream) >= position(&downstream) => {
+            EdgeRule::Ordered if position(&upstream) >= position(&downstream) => {
                 return Err(refused(Code::CycleDetected, "must go from an earlier node to a later one"));
             }
-            Accepts::Ordered => {}
-            Accepts::Live { .. } if !held && !downstream.has_not_started() => {
+            EdgeRule::Ordered => {}
+            EdgeRule::Live { .. } if !held && !downstream.has_not_started() => {
                 let state = downstream.public_state();
                 let refusal = Code::NotRunnable.refusal().at(field).in_state(state);
                 return Err(refusal.because(format!("enters a node that has started, and is {state}")).into());
             }
-            Accepts::Live { .. } => self.closes_no_cycle(flow, new, added, &field)?,
+            EdgeRule::Live { .. } => self.check_no_cycle(flow, new, added, &field)?,
         }
         let mut group = self.group(&new.downstream)?.unwrap_or(Group::new(*flow, new.downstream, Join::AllOf));
         if held && (group.round == 0 || group.state != GroupState::Pending) {
@@ -202,7 +202,7 @@ impl Step<'_> {
     }
 
     /// Settles a new edge whose upstream has ended.
-    fn settle_new(&mut self, flow: &FlowId, new: &NewEdge) -> Result<(), Stop> {
+    fn settle_new(&mut self, flow: &FlowId, new: &ResolvedEdge) -> Result<(), Stop> {
         let Some(upstream) = self.execution(&new.upstream)?.cloned() else { return Ok(()) };
         let Phase::Finished { outcome, .. } = upstream.phase else { return Ok(()) };
         let id = edge_id(flow, &new.upstream, &new.downstream);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use crate::engine_error::Code;
-use crate::flow::graph::NewEdge;
+use crate::flow::graph::ResolvedEdge;
 use crate::flow::step::Step;
 use crate::limits;
 use crate::types::{ExecutionId, FlowId};
@@ -13,10 +13,10 @@ impl Step<'_> {
     /// Refuses an edge that would close a cycle. The search runs from both ends, so that an edge before or after a
     /// large graph is soon found to be harmless. The edge is also refused if both searches exceed
     /// [`limits::CYCLE_SEARCH`] edges.
-    pub(in crate::flow) fn closes_no_cycle(
+    pub(in crate::flow) fn check_no_cycle(
         &self,
         flow: &FlowId,
-        new: &NewEdge,
+        new: &ResolvedEdge,
         added: &[(ExecutionId, ExecutionId)],
         field: &str,
     ) -> Result<(), Stop> {
@@ -31,7 +31,7 @@ impl Step<'_> {
             let search = if upwards { &mut up } else { &mut down };
             let Some(from) = search.ahead.pop_front() else { return Ok(()) };
             let next = self.neighbours(flow, &from, search.side, added);
-            let next = next.map_err(|stop| self.with_those_ahead(stop, flow, search))?;
+            let next = next.map_err(|stop| self.with_queued_edges(stop, flow, search))?;
             search.looked += next.len();
             if next.contains(&search.target) {
                 return refused("must not let the flow wait for itself".into());
@@ -42,7 +42,7 @@ impl Step<'_> {
     }
 
     /// Extends a miss with the edges of all members that are still queued in the search, so that they are loaded together.
-    fn with_those_ahead(&self, stop: Stop, flow: &FlowId, search: &Search) -> Stop {
+    fn with_queued_edges(&self, stop: Stop, flow: &FlowId, search: &Search) -> Stop {
         let Stop::Miss(miss) = stop else { return stop };
         let edges = search.ahead.iter().filter_map(|of| self.view.edges(&neighbourhood(flow, of, search.side)).err());
         Stop::Miss(Miss::All(std::iter::once(miss).chain(edges).collect()))

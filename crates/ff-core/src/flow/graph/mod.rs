@@ -5,5 +5,5 @@ mod cycle;
 mod identity;
 mod plan;
 
-pub(in crate::flow) use build::{Accepts, NewEdge, Newcomers};
+pub(in crate::flow) use build::{EdgeRule, MemberOrigin, ResolvedEdge};
 pub use identity::{edge_id, member_id};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::execution::Outcome;
-use crate::state::words;
+use crate::state::text_enum;
 use crate::types::{EdgeId, ExecutionId, FlowId, InputName};
 
 /// An edge: the downstream member waits for the upstream member.
@@ -40,7 +40,7 @@ pub enum PassMode {
     Input(InputName),
 }
 
-words! {
+text_enum! {
     /// The state of an edge. Only the success of its upstream satisfies it; every other end makes it impossible.
     EdgeState {
         Pending "pending",

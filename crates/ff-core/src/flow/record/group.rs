@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine_error::Refusal;
 use crate::flow::EdgeState;
-use crate::state::words;
+use crate::state::text_enum;
 use crate::types::{ExecutionId, FlowId, TimestampMs};
 
 /// How the edges into a member join.
@@ -21,7 +21,7 @@ pub enum Join {
     Quorum { k: u32, on_satisfied: OnSatisfied },
 }
 
-words! {
+text_enum! {
     /// What happens to the other upstreams when a join is satisfied.
     OnSatisfied {
         /// They are cancelled, unless another dependent needs them.

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::execution::{AttemptSlot, Execution, Tags};
 use crate::limits;
 use crate::payload::Fingerprint;
-use crate::state::words;
+use crate::state::text_enum;
 use crate::trace::TraceContext;
 use crate::types::{ExecutionId, FlowId, Kind, Namespace, TimestampMs};
 
@@ -115,7 +115,7 @@ pub struct MemberSweep {
     pub seen: u32,
 }
 
-words! {
+text_enum! {
     /// The action of a member sweep.
     SweepAction {
         /// Staged members begin to wait for their upstreams or a worker.
@@ -204,11 +204,11 @@ impl Flow {
 
     /// Returns whether the flow is visible: neither staged nor being forgotten.
     pub fn is_visible(&self) -> bool {
-        self.staging.is_none() && !self.is_going()
+        self.staging.is_none() && !self.is_being_forgotten()
     }
 
     /// Returns whether a sweep is forgetting the flow and its members.
-    pub fn is_going(&self) -> bool {
+    pub fn is_being_forgotten(&self) -> bool {
         self.member_sweep
             .is_some_and(|member_sweep| matches!(member_sweep.action, SweepAction::Discard | SweepAction::Forget))
     }

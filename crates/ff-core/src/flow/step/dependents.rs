@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn more_dependents_than_one_step_tells_are_owed() {
+    fn dependents_over_the_step_bound_stay_pending() {
         let edges: Vec<_> = (0..300).map(|n| format!("a>n{n}")).collect();
         let mut flow = FlowFixture::of(&edges.join(" "));
         flow.drain();
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_to_end_tells_the_dependents() {
+    fn every_way_to_end_notifies_the_dependents() {
         let ends: &[fn(&mut FlowFixture)] = &[
             |flow| flow.complete("a"),
             |flow| flow.fail("a"),

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_going_does_not_run_again() {
+    fn a_flow_being_forgotten_cannot_be_replayed() {
         let names: Vec<_> = (0..limits::FLOW_STEP + 2).map(|n| format!("n{n}")).collect();
         let mut flow = FlowFixture::of(&names.join(" "));
         flow.run();

@@ -139,7 +139,7 @@ impl<'v> Step<'v> {
             change = change.then(cancelled);
         }
         if change.after.is_finished() && !before.as_ref().is_some_and(Execution::is_finished) {
-            self.owe_the_end(&mut change);
+            self.mark_end_pending(&mut change);
         }
         self.account(before.as_ref(), &change.after)?;
         self.push(change);
@@ -153,7 +153,7 @@ impl<'v> Step<'v> {
         {
             let done = match work {
                 Work::Dependents(id) => self.notify_dependents(&id),
-                Work::Siblings(id) => self.look_after_siblings(&id),
+                Work::Siblings(id) => self.check_siblings(&id),
                 Work::Sweep(id) => self.continue_sweep(&id),
             };
             done.map_err(|stop| self.with_later_misses(stop))?;
@@ -316,7 +316,7 @@ impl<'v> Step<'v> {
     }
 
     /// Records that dependents must still be notified of this end, and schedules the notification.
-    fn owe_the_end(&mut self, change: &mut Change) {
+    fn mark_end_pending(&mut self, change: &mut Change) {
         let result_bytes = match &change.result {
             Write::Put(result) => Some(result.bytes.len() as u64),
             _ => None,

@@ -15,7 +15,7 @@ impl Step<'_> {
         if edge.round == group.round {
             group.recount(edge.state, EdgeState::Pending);
         }
-        self.take_back(&mut edge)?;
+        self.withdraw(&mut edge)?;
         let Some(child) = self.execution(&id)?.cloned() else { return Ok(()) };
         let again = reopen && child.is_finished() && child.replays < child.policy.max_replay_count;
         if again && group.round > 0 {
@@ -38,14 +38,14 @@ impl Step<'_> {
     /// Replays a finished dependent. It starts after its own dependents are notified.
     fn reopen(&mut self, child: &Execution) -> Result<(), Stop> {
         let origin = Origin::Replay { of: child.last_attempt(), reason: None, requested_by: None };
-        let mut change = child.afresh(origin, self.now);
-        self.owe_the_replay(&mut change, true);
+        let mut change = child.reset_for_replay(origin, self.now);
+        self.mark_replay_pending(&mut change, true);
         self.write(change)?;
         self.admit(&child.id)
     }
 
     /// Blocks a replayed member until its dependents are notified of the replay; after that, its join decides.
-    pub(in crate::flow) fn owe_the_replay(&mut self, change: &mut Change, reopen: bool) {
+    pub(in crate::flow) fn mark_replay_pending(&mut self, change: &mut Change, reopen: bool) {
         let (id, since) = (change.after.id, self.now);
         change.after.phase = Phase::Blocked { on: Blocker::Reopening, until: None };
         let Some(membership) = &mut change.after.membership else { return };
@@ -59,7 +59,7 @@ impl Step<'_> {
     }
 
     /// Makes an edge pending again, and removes the named input that it passed on.
-    fn take_back(&mut self, edge: &mut Edge) -> Result<(), Stop> {
+    fn withdraw(&mut self, edge: &mut Edge) -> Result<(), Stop> {
         edge.state = EdgeState::Pending;
         match (edge.passed_bytes.take(), &edge.passes) {
             (Some(bytes), Some(PassMode::Input(_))) => self.amend(&edge.downstream_execution_id, |membership| {

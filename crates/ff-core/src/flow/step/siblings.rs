@@ -19,7 +19,7 @@ enum Need {
 
 impl Step<'_> {
     /// Continues to check the other upstreams of a join that fired.
-    pub(in crate::flow) fn look_after_siblings(&mut self, id: &ExecutionId) -> Result<(), Stop> {
+    pub(in crate::flow) fn check_siblings(&mut self, id: &ExecutionId) -> Result<(), Stop> {
         let membership = self.execution(id)?.and_then(|child| child.membership.as_deref().cloned());
         let Some((flow, mut left)) = membership.and_then(|m| Some((m.flow_id, m.siblings?))) else { return Ok(()) };
         let Some(group) = self.group(id)? else { return Ok(()) };

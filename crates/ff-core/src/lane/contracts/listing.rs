@@ -9,7 +9,7 @@ use crate::execution::Blocker;
 use crate::index::Index;
 use crate::lane::LaneSettings;
 use crate::limits;
-use crate::state::words;
+use crate::state::text_enum;
 use crate::types::{LaneId, Namespace, RequirementClass, TimestampMs};
 
 /// A request for a page of lanes, in the order of their keys.
@@ -76,7 +76,7 @@ pub enum ListingStep {
 
 /// A page that is being filled.
 #[derive(Clone, Debug)]
-pub struct LanesFill {
+pub struct LanesPageBuilder {
     page: LanesPage,
     limit: usize,
     finished: bool,
@@ -84,16 +84,16 @@ pub struct LanesFill {
     looks: usize,
 }
 
-impl LanesFill {
+impl LanesPageBuilder {
     pub fn of(args: &ListLanesArgs) -> Self {
-        Self::looking_at(args, limits::LANES_LOOKED)
+        Self::with_budget(args, limits::LANES_EXAMINED)
     }
 
     /// Returns an empty page that examines at most `looks` lanes, for a store in which each lane is costly to read.
-    pub fn looking_at(args: &ListLanesArgs, looks: usize) -> Self {
+    pub fn with_budget(args: &ListLanesArgs, looks: usize) -> Self {
         let page = LanesPage { lanes: Vec::new(), next: None };
         let ListLanesArgs { limit, finished, .. } = *args;
-        Self { page, limit, finished, looks: looks.min(limits::LANES_LOOKED) }
+        Self { page, limit, finished, looks: looks.min(limits::LANES_EXAMINED) }
     }
 
     /// Returns whether the page is complete.
@@ -113,7 +113,7 @@ impl LanesFill {
         }
         let key = info.lane_id.within(&info.namespace);
         if !self.finished {
-            info.depths.remove(&LaneStanding::Finished);
+            info.depths.remove(&LanePlace::Finished);
         }
         if !info.depths.is_empty() || is_configured {
             if self.page.lanes.len() == self.limit {
@@ -147,7 +147,7 @@ pub struct LaneInfo {
 }
 
 /// The depths of a lane, by state of the executions.
-pub type Depths = BTreeMap<LaneStanding, Depth>;
+pub type Depths = BTreeMap<LanePlace, Depth>;
 
 /// Number of executions, and the age of the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -160,9 +160,9 @@ pub struct Depth {
     pub first_at: Option<TimestampMs>,
 }
 
-words! {
+text_enum! {
     /// Where the executions of a lane are.
-    LaneStanding {
+    LanePlace {
         Waiting "waiting",
         Delayed "delayed",
         Active "active",
@@ -176,7 +176,7 @@ words! {
     }
 }
 
-impl LaneStanding {
+impl LanePlace {
     /// Returns the index of these executions. For waiting ones, it is the index of work without requirements.
     pub fn index(self, lane: LaneId) -> Index {
         match self {
@@ -226,7 +226,7 @@ mod tests {
         LaneId::parse_key(text).unwrap()
     }
 
-    fn lane(text: &str, standing: Option<LaneStanding>) -> LaneInfo {
+    fn lane(text: &str, standing: Option<LanePlace>) -> LaneInfo {
         let (namespace, lane_id) = key(text).apart();
         let depths = standing.map(|standing| (standing, Depth { count: 1, first_at: None })).into_iter().collect();
         LaneInfo { namespace, lane_id, settings: LaneSettings::default(), depths }
@@ -264,22 +264,22 @@ mod tests {
 
     #[test]
     fn a_page_ends_when_it_has_enough_or_looked_at_enough() {
-        let mut fill = LanesFill::of(&args(None, None, 2));
+        let mut fill = LanesPageBuilder::of(&args(None, None, 2));
         for name in ["a", "b", "c", "d"] {
-            let standing = if name == "b" { LaneStanding::Finished } else { LaneStanding::Active };
+            let standing = if name == "b" { LanePlace::Finished } else { LanePlace::Active };
             fill.look(lane(name, Some(standing)), false);
         }
         let page = fill.into_page();
         assert_eq!(page.lanes.iter().map(|lane| lane.lane_id.as_str()).collect::<Vec<_>>(), ["a", "c"]);
         assert_eq!(page.next, Some(key("c")));
 
-        let mut fill = LanesFill::of(&args(None, None, 2));
-        for nth in 0..limits::LANES_LOOKED {
+        let mut fill = LanesPageBuilder::of(&args(None, None, 2));
+        for nth in 0..limits::LANES_EXAMINED {
             assert!(!fill.is_full());
             fill.look(lane(&format!("l{nth}"), None), nth == 1);
         }
         assert!(fill.is_full(), "it looked at enough");
         let page = fill.into_page();
-        assert_eq!((page.lanes.len(), page.next), (1, Some(key(&format!("l{}", limits::LANES_LOOKED - 1)))));
+        assert_eq!((page.lanes.len(), page.next), (1, Some(key(&format!("l{}", limits::LANES_EXAMINED - 1)))));
     }
 }

@@ -10,5 +10,5 @@ pub use super::recount::{LaneCount, RecountLaneArgs};
 pub use super::register_class::RegisterClassesArgs;
 pub use super::settle::{LaneSettled, SettleLaneArgs};
 pub use crate::lease::contracts::{GrantedClaim, GrantedClaimArgs, GrantedClaims};
-pub use listing::{Depth, Depths, LaneInfo, LaneStanding, LanesFill, LanesPage, ListLanesArgs, ListingStep};
+pub use listing::{Depth, Depths, LaneInfo, LanePlace, LanesPage, LanesPageBuilder, ListLanesArgs, ListingStep};
 pub use queue::{ListQueueArgs, QueueState, QueuedExecution, WorkQueue};

@@ -21,8 +21,8 @@ impl Timeout {
             Self::After(ms) if ms > limits::SPAN_MAX_MS => {
                 Err(Refusal::over_limit(Code::LimitExceeded, "timeout_in_ms", limits::SPAN_MAX_MS, ms))
             }
-            Self::At(at) if at.0 > limits::MOMENT_MAX_MS => {
-                Err(Refusal::over_limit(Code::LimitExceeded, "timeout_at", limits::MOMENT_MAX_MS, at.0))
+            Self::At(at) if at.0 > limits::TIMESTAMP_MAX_MS => {
+                Err(Refusal::over_limit(Code::LimitExceeded, "timeout_at", limits::TIMESTAMP_MAX_MS, at.0))
             }
             _ => Ok(()),
         }
@@ -54,7 +54,7 @@ mod tests {
     fn a_timeout_is_taken_at_its_limit_and_refused_one_past_it() {
         assert_eq!(Timeout::After(limits::SPAN_MAX_MS).check(), Ok(()));
         assert_eq!(Timeout::After(limits::SPAN_MAX_MS + 1).check().unwrap_err().code, Code::LimitExceeded);
-        let last = TimestampMs(limits::MOMENT_MAX_MS);
+        let last = TimestampMs(limits::TIMESTAMP_MAX_MS);
         assert_eq!(Timeout::At(last).check(), Ok(()));
         assert_eq!(Timeout::At(last + 1).check().unwrap_err().code, Code::LimitExceeded);
     }

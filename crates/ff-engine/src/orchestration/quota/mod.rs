@@ -99,7 +99,7 @@ async fn take<S: EngineStore + ?Sized>(
     if let Some(count) = taken.count
         && let Err(error) = store.settle_lane(SettleLaneArgs { namespace, lane, counts: vec![count] }).await
     {
-        tracing::warn!(%error, "a lane's home was not told what was claimed");
+        tracing::warn!(%error, "the claims could not be reported to the home partition of the lane");
     }
     Ok(taken)
 }
@@ -208,7 +208,7 @@ impl Admissions {
         for (policy_id, releases) in releases {
             // The quota keeper finds a slot that is not given back here.
             if let Err(error) = settle(store, SettleAdmissionsArgs { policy_id, releases, keys: Vec::new() }).await {
-                tracing::warn!(%error, %policy_id, "a slot that was not used was not given back");
+                tracing::warn!(%error, %policy_id, "an unused slot could not be released");
             }
         }
     }
@@ -242,7 +242,7 @@ async fn block<S: EngineStore + ?Sized>(store: &S, partition: u16, refused: Vec<
     for executions in targets.chunks(limits::BLOCK) {
         match store.block(BlockArgs { partition, executions: executions.to_vec() }).await {
             Ok(count) => blocked += count.blocked,
-            Err(error) => tracing::warn!(%error, partition, "executions that a quota refused were not blocked"),
+            Err(error) => tracing::warn!(%error, partition, "executions that a quota refused could not be blocked"),
         }
     }
     let mut in_line = BTreeMap::<_, Vec<_>>::new();
@@ -253,7 +253,7 @@ async fn block<S: EngineStore + ?Sized>(store: &S, partition: u16, refused: Vec<
     }
     for ((policy_id, revision), requests) in in_line {
         if let Err(error) = ask_once_more(store, AdmitArgs { policy_id, revision, claim_id: None, requests }).await {
-            tracing::warn!(%error, partition, "a quota was not asked whether a turn has come meanwhile");
+            tracing::warn!(%error, partition, "a quota could not be checked for free slots");
         }
     }
     blocked

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use ff_core::contracts::{
-    CancelArgs, CancelFlowArgs, CompleteArgs, EdgeSpec, FailArgs, FlowHeader, GrowFlowArgs, GrownEdge, MemberRef,
+    CancelArgs, CancelFlowArgs, CompleteArgs, EdgeAddition, EdgeSpec, FailArgs, FlowHeader, GrowFlowArgs, MemberRef,
     NodeSpec, PumpArgs, ReplayArgs, SubmitFlowArgs,
 };
 use ff_core::entropy::{Entropy, SeededEntropy};
@@ -92,7 +92,7 @@ fn operations(model: &Model) -> Vec<Operation> {
         let (flow_id, policy) = (flow_id(), *policy);
         operations.push(Operation::CancelFlow(CancelFlowArgs { flow_id, policy, reason: None, requested_by: None }));
     }
-    let edge = GrownEdge { upstream: by_name("a"), downstream: by_name("new"), passes: None };
+    let edge = EdgeAddition { upstream: by_name("a"), downstream: by_name("new"), passes: None };
     operations.push(Operation::GrowFlow(GrowFlowArgs {
         nodes: vec![node("new")],
         edges: vec![edge],

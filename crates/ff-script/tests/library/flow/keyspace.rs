@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ff_core::contracts::{CreateFlowArgs, FlowHeader, GrowFlowArgs, GrownEdge, JoinSpec, MemberRef, NodeSpec};
+use ff_core::contracts::{CreateFlowArgs, EdgeAddition, FlowHeader, GrowFlowArgs, JoinSpec, MemberRef, NodeSpec};
 use ff_core::flow::{Join, OnSatisfied, PassMode};
 use ff_core::keys::{ExecKeyContext, FlowIndexKeys, FlowKeyContext, IndexKeys};
 use ff_core::limits;
@@ -54,7 +54,7 @@ async fn a_flow_is_kept_under_the_keys_of_the_contract() {
     let growth = GrowFlowArgs {
         nodes: vec![spec("a"), spec("b")],
         joins: vec![JoinSpec { member: member("b"), join }],
-        edges: vec![GrownEdge { upstream: member("a"), downstream: member("b"), passes }],
+        edges: vec![EdgeAddition { upstream: member("a"), downstream: member("b"), passes }],
         idempotency_key: Some(IdempotencyKey::parse("once").unwrap()),
         ..GrowFlowArgs::new(flow_id)
     };

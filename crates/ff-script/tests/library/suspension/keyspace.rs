@@ -126,7 +126,7 @@ async fn list_keys(wire: &Wire) -> BTreeSet<(String, &'static str)> {
 #[tokio::test]
 async fn signals_of_one_moment_are_kept_in_the_order_they_came_in() {
     let wire = Wire::start(LibraryClock::Test).await;
-    let last = u64::try_from(limits::MOMENT_MAX_MS).unwrap();
+    let last = u64::try_from(limits::TIMESTAMP_MAX_MS).unwrap();
     wire.advance(last - wire.now() - 24 * 60 * 60 * 1_000).await;
     let scene = Stand::Pending.arrange(&wire).await;
     let mut nonces: Vec<_> = (0..4).map(|_| SystemEntropy.nonce()).collect();

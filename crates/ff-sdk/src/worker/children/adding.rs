@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::future::IntoFuture;
 
-use ff_core::contracts::{FlowEdgesArgs, GrowFlowArgs, GrownEdge, JoinSpec, MemberRef, NodeSpec, TaskFlow};
+use ff_core::contracts::{EdgeAddition, FlowEdgesArgs, GrowFlowArgs, JoinSpec, MemberRef, NodeSpec, TaskFlow};
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::flow::{Join, edge_id, member_id};
 use ff_core::limits;
@@ -57,7 +57,7 @@ impl AddChildren {
         let Self { context, wait, children, join } = self;
         let place = place(&context)?;
         check_wait(&wait)?;
-        check_twice(children.iter().map(|(name, _)| name.as_str()))?;
+        check_unique(children.iter().map(|(name, _)| name.as_str()))?;
         let step = context.waits().next(&wait)?;
         if !step.key.is_empty() {
             let why = format!("there is a wait {wait:?} already; call this one otherwise");
@@ -105,7 +105,7 @@ impl IntoFuture for AddChildren {
 async fn add(context: &Context, wait: &str, part: usize, nodes: &[NodeSpec], join: Join) -> Result<(), Error> {
     let place = place(context)?;
     let parent = MemberRef::Execution(context.task().execution_id);
-    let edge = |node: &NodeSpec| GrownEdge {
+    let edge = |node: &NodeSpec| EdgeAddition {
         upstream: MemberRef::Node(node.name.clone()),
         downstream: parent.clone(),
         passes: None,
@@ -200,7 +200,7 @@ pub(super) fn check_wait(name: &str) -> Result<(), Error> {
 }
 
 /// Refuses two children with the same name.
-pub(super) fn check_twice<'n>(names: impl Iterator<Item = &'n str>) -> Result<(), Error> {
+pub(super) fn check_unique<'n>(names: impl Iterator<Item = &'n str>) -> Result<(), Error> {
     let mut seen = HashSet::new();
     for name in names {
         if !seen.insert(name) {

@@ -110,7 +110,7 @@ pub(super) async fn wait(context: &Context, step: StepRef) -> Result<(), WaitErr
     let own = context.clone();
     // A separate task, so that it finishes even if the handler drops this call: the handler must not continue without
     // its lease.
-    let suspending = tokio::spawn(async move { let_go(&own).await });
+    let suspending = tokio::spawn(async move { release_lease(&own).await });
     match suspending.await.unwrap_or(Err(WaitError::Suspended))?.state {
         GroupState::Satisfied | GroupState::Impossible => {
             let outcome = StepOutcome::Succeeded { result: Payload::json("null") };
@@ -124,7 +124,7 @@ pub(super) async fn wait(context: &Context, step: StepRef) -> Result<(), WaitErr
 }
 
 /// Gives up the lease in order to wait. Repeats the call while the store does not answer and the lease may still be held.
-async fn let_go(context: &Context) -> Result<WaitedForChildren, WaitError> {
+async fn release_lease(context: &Context) -> Result<WaitedForChildren, WaitError> {
     context.output().flush().await?;
     // The steps that are being recorded need the lease, so wait for them first.
     let _recorded = context.hold().recording.write().await;

@@ -16,7 +16,7 @@ use super::record::check_held;
 use super::run::{decode, failed};
 use super::{invalid, record, repeat};
 use crate::worker::WaitError;
-use crate::worker::suspension::look_again;
+use crate::worker::suspension::suspend_until_check;
 use crate::{Context, End, Error, Fault, Job};
 
 /// Maximum time that the first check waits for the end of the callee, with the lease held.
@@ -60,7 +60,7 @@ pub(in crate::worker) async fn call(context: &Context, name: &str, job: Job) -> 
         None => {
             let looks = context.waits().looks(&wait);
             let apart = LOOKS_APART.min(Duration::from_secs(1 << looks.min(10)));
-            Err(look_again(context, &wait, looks + 1, apart).await.into())
+            Err(suspend_until_check(context, &wait, looks + 1, apart).await.into())
         }
     }
 }

@@ -56,7 +56,7 @@ pub(in crate::worker) async fn write(
             Err(invalid(&args.step, refusal))
         }
         Err(error) => {
-            tracing::warn!(step = %args.step.name, %error, "a step could not be recorded; the run is over");
+            tracing::warn!(step = %args.step.name, %error, "a step could not be recorded; the attempt is over");
             context.hold().lost.cancel();
             Err(no_longer_held())
         }

@@ -1,7 +1,7 @@
 //! The wait for an approval when an execution has spent more than a budget allows.
 
 use ff_core::budget::OnHardLimit;
-use ff_core::contracts::{BudgetStanding, BudgetStatus, UsageReported};
+use ff_core::contracts::{BudgetState, BudgetStatus, UsageReported};
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::step::{StepKind, StepRef};
 use ff_core::suspension::{Condition, SignalSelection, SuspendReason};
@@ -49,9 +49,8 @@ impl BudgetPause {
         reported: UsageReported,
         announce: Option<Announcement>,
     ) -> Result<UsageReported, Error> {
-        let suspends = |one: &&BudgetStanding| {
-            one.status == BudgetStatus::HardExceeded && one.on_hard_limit == OnHardLimit::Suspend
-        };
+        let suspends =
+            |one: &&BudgetState| one.status == BudgetStatus::HardExceeded && one.on_hard_limit == OnHardLimit::Suspend;
         let over: Vec<_> = reported.budgets.iter().filter(suspends).collect();
         let Some(first) = over.first().filter(|_| !reported.late) else { return Ok(reported) };
         let note = serde_json::to_value(&reported).map_err(Error::Encode)?;
@@ -86,8 +85,8 @@ fn check(outcome: WaitOutcome) -> Result<(), Error> {
 }
 
 /// Returns the question to the operator.
-fn question(over: &[&BudgetStanding]) -> String {
-    let one = |standing: &&BudgetStanding| {
+fn question(over: &[&BudgetState]) -> String {
+    let one = |standing: &&BudgetState| {
         let dimensions: Vec<_> = standing.exceeded.iter().map(ToString::to_string).collect();
         format!("budget {} is exceeded: {}", standing.budget, dimensions.join(", "))
     };

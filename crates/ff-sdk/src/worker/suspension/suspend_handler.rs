@@ -62,7 +62,12 @@ pub(super) async fn answer_to(
 
 /// Suspends the execution of a call until the next check for the end of the callee. Returns only errors: an error of the
 /// suspension, or [`WaitError::Suspended`] in a task that outlives the handler.
-pub(in crate::worker) async fn look_again(context: &Context, call: &StepRef, looks: u32, span: Duration) -> WaitError {
+pub(in crate::worker) async fn suspend_until_check(
+    context: &Context,
+    call: &StepRef,
+    looks: u32,
+    span: Duration,
+) -> WaitError {
     let _turn = context.hold().turn.lock().await;
     let pause = async {
         let plan = Plan::timer(call.name.as_str(), span)?;
@@ -96,7 +101,7 @@ async fn suspend(context: &Context, plan: Plan, continuation: &Continuation) -> 
         let waitpoints = granted.into_iter().map(|granted| Waitpoint::new(execution, granted)).collect();
         announce(waitpoints).await.map_err(WaitError::Announce)?;
     }
-    let_go(context, args).await
+    release_lease(context, args).await
 }
 
 fn arguments(context: &Context, plan: &Plan, note: String) -> SuspendArgs {
@@ -135,7 +140,7 @@ async fn make_ahead(context: &Context, args: &mut SuspendArgs) -> Result<Vec<Gra
 
 /// Suspends the execution. This is a separate task, which finishes even if the handler drops the wait: the handler must
 /// not continue without its lease.
-async fn let_go(context: &Context, args: SuspendArgs) -> Result<SuspendedExecution, WaitError> {
+async fn release_lease(context: &Context, args: SuspendArgs) -> Result<SuspendedExecution, WaitError> {
     let own = context.clone();
     let suspending = tokio::spawn(async move { ask(&own, args).await });
     suspending.await.unwrap_or(Err(WaitError::Suspended))

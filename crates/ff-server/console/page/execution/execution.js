@@ -81,12 +81,12 @@ function Head({ info, steps, reload }) {
 function Why({ info, explain }) {
   const [open, setOpen] = useState(false);
   const failure = info.failure && info.public_state === "failed" ? `${words(info.failure.category)}: ${info.failure.message}` : null;
-  const first = explain.summary.split(" Besides: ");
+  const first = explain.summary.split(" Also: ");
   return html`<section class="why s-${info.public_state}" aria-label="Why">
     <p class="sentence"><${Icon} name=${explain.terms.some((term) => term.verdict === "blocks") ? "alert" : "arrow"} /><span>${first[0]}${failure && html` <span class="bad">${failure}</span>`}</span></p>
     ${info.public_state === "suspended" && info.progress?.message && html`<p class="quoted">${info.progress.message}</p>`}
     ${info.failure && info.public_state !== "failed" && html`<p class="besides">Failed before: ${info.failure.message}</p>`}
-    ${first[1] && html`<p class="besides">Besides: ${first[1]}</p>`}
+    ${first[1] && html`<p class="besides">Also: ${first[1]}</p>`}
     ${explain.next && html`<p class="besides">Next: ${explain.next.event}${explain.next.at ? html`, <${Moment} at=${explain.next.at} />` : ""}</p>`}
     ${info.public_state === "active" && info.progress && html`<${Progress} progress=${info.progress} />`}
     ${(explain.terms.length > 0 || explain.actions?.length > 0) && html`<button type="button" class="plain" aria-expanded=${open ? "true" : "false"} onClick=${() => setOpen(!open)}><${Icon} name=${open ? "unfold" : "fold"} />What decides it</button>`}

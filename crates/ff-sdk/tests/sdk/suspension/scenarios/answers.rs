@@ -169,7 +169,7 @@ pub(crate) async fn a_callback_is_believed_once_and_only_when_signed(ff: FlowFab
     assert_eq!(world.end(&id).await.json::<serde_json::Value>().unwrap()["order"], 17);
 }
 
-pub(crate) async fn deliveries_are_told_to_whoever_follows_them(ff: FlowFabric) {
+pub(crate) async fn followers_receive_deliveries(ff: FlowFabric) {
     let mut world = World::start(ff, |ctx: Context| async move {
         let sender = ctx.state::<WaitpointSender>()?;
         ctx.wait_for_signal("go").announce(sender.to()).await?;

@@ -40,7 +40,7 @@ macro_rules! all {
             a_handler_that_drops_its_wait_is_dropped_all_the_same
             a_task_left_behind_is_told_that_the_run_is_over
             a_callback_is_believed_once_and_only_when_signed
-            deliveries_are_told_to_whoever_follows_them
+            followers_receive_deliveries
             a_wait_set_up_wrongly_says_what_is_wrong
             a_report_over_a_budget_waits_for_an_answer_and_goes_on
             a_report_over_a_budget_that_is_rejected_fails_the_execution
