@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ff_core::contracts::ListStepsArgs;
-use ff_core::state::PublicState;
 use ff_core::step::StepOutcome;
 use ff_core::types::ExecutionId;
 use ff_sdk::{Client, Job};
@@ -39,7 +38,7 @@ async fn survives(program: &str, language: &str, file: &str) {
 
     // Killed in the middle of the work: the worker goes on and reports it to the server that comes back.
     let second = greet(&client, "Bob", 2.0).await;
-    started(&client, &second).await;
+    started(&mut worker, &second).await;
     server.kill_and_start_again().await;
     let client = server.connect().await.client();
     assert_eq!(greeting(&client, &second).await, "hello, Bob");
@@ -47,7 +46,7 @@ async fn survives(program: &str, language: &str, file: &str) {
 
     // Told to stop in the middle of the work, it finishes it first.
     let last = greet(&client, "Cy", 1.0).await;
-    started(&client, &last).await;
+    started(&mut worker, &last).await;
     worker.send(Signal::TERM);
     assert!(worker.end().await.success(), "it stops well");
     assert_eq!(greeting(&client, &last).await, "hello, Cy");
@@ -55,7 +54,7 @@ async fn survives(program: &str, language: &str, file: &str) {
     // Killed in the middle of the work, another does it once the lease is taken back.
     let mut killed = start(program, &path, server.url());
     let lost = greet(&client, "Di", 1.0).await;
-    started(&client, &lost).await;
+    started(&mut killed, &lost).await;
     let ticket = if language == "python" { Some(ticket_drawn(&server, &lost).await) } else { None };
     killed.kill().await;
     client.revoke(&lost, None).await.unwrap();
@@ -109,13 +108,8 @@ async fn ticket_drawn(server: &ServerProcess, id: &ExecutionId) -> String {
     within("the first step is recorded", looked).await
 }
 
-/// Waits until a worker holds it.
-async fn started(client: &Client, id: &ExecutionId) {
-    let looked = async {
-        let mut again = interval(Duration::from_millis(20));
-        while client.get(id).await.unwrap().public_state != PublicState::Active {
-            again.tick().await;
-        }
-    };
-    within("the work is started", looked).await;
+/// Waits until the worker has the execution. The store has the claim earlier, before the worker knows of it.
+async fn started(worker: &mut Process, id: &ExecutionId) {
+    let running = format!("running {id}");
+    while worker.line().await.expect("the worker runs") != running {}
 }
