@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn json_travels_as_itself_unless_asked_otherwise() {
+    fn json_is_embedded_unless_base64_is_requested() {
         let payload = Payload::json("{ \"a\" : 1 }");
         let plain = Content::of(&payload, Encoding::Json);
         assert_eq!(plain.json.as_ref().map(|json| json.get()), Some("{ \"a\" : 1 }"));
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_calls_itself_json_is_not_embedded() {
+    fn invalid_json_is_not_embedded() {
         for bytes in ["{", "", "1 2", "\u{feff}1"] {
             let payload = Payload::json(bytes);
             let content = Content::of(&payload, Encoding::Json);

@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_out_stays_and_null_takes_away() {
+    fn omitted_lane_settings_stay_and_null_resets_them() {
         let lane = LaneId::parse("mail").unwrap();
         let args = ConfigureLaneArgs {
             state: Some(LaneState::Paused),

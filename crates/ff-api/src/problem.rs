@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_have_been_done_does_not_arrive_as_a_refusal() {
+    fn failures_other_than_refusals_are_not_read_as_refusals() {
         for error in [
             EngineError::Unavailable("gone".into()),
             EngineError::Unknown("no answer".into()),
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_code_of_a_newer_server_is_told_as_it_is() {
+    fn an_unknown_code_of_a_newer_server_is_kept_in_the_error() {
         let mut problem = Problem::from(Code::StaleLease.refusal());
         problem.code = "unheard_of".into();
         assert!(problem.into_error().to_string().contains("unheard_of"));

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_granted_can_be_sent_back_as_it_is() {
+    fn a_granted_waitpoint_can_be_sent_back_unchanged() {
         let waitpoint = WaitpointId::new();
         let text =
             format!(r#"{{"waitpoint_id":"{waitpoint}","waitpoint_key":"a","waitpoint_token":"k1:00","name":"paid"}}"#);
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_received_arrives_as_it_was_sent() {
+    fn a_received_signal_survives_a_round_trip() {
         let signal = Signal {
             id: SignalId::new(),
             execution_id: id(),

@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_arrives_as_it_was_sent_and_is_told_as_it_was_recorded() {
+    fn step_calls_and_records_survive_a_round_trip() {
         for outcome in outcomes() {
             let call = args(outcome.clone());
             let text = serde_json::to_vec(&RecordStep::of(call.clone())).unwrap();

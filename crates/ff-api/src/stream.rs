@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_readers_are_told_comes_back() {
+    fn stream_items_survive_a_round_trip() {
         let attempt = AttemptIndex(1);
         for item in [
             contracts::StreamItem::Summary { attempt, version: 3, document: r#"{"a":1.10}"#.into() },

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_sweep_finds_what_hints_told() {
+    async fn a_sweep_finds_work_that_hints_announced() {
         let store = MemoryBackend::default();
         let work = SubmitArgs::new(Kind::parse("resize").unwrap(), Payload::json("1"));
         let partition = store.submit(work).await.unwrap().execution_id.partition();

@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_listener_that_fell_behind_is_told_and_goes_on() {
+    async fn a_slow_listener_gets_a_missed_hint_and_continues() {
         let announcer = Announcer::default();
         let mut hints = announcer.listen();
         let ended = |nth: usize| Hint::Ended { execution_id: ExecutionId::new(0, Uuid::from_u128(nth as u128)) };

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_is_asked_once_for_all_sets_of_parameters() {
+    fn a_query_runs_once_for_all_sets_of_parameters() {
         let together =
             StatementCache::default().put_together("SELECT a FROM t WHERE b = $1 LIMIT $2", &["text", "int8"]);
         assert_eq!(

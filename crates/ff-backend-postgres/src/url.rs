@@ -220,14 +220,14 @@ mod tests {
     }
 
     #[test]
-    fn what_the_client_reads_is_left_to_the_client() {
+    fn client_parameters_in_the_url_are_parsed_by_the_client() {
         let place = StoreLocation::parse("postgresql://a,b/x?target_session_attrs=read-write&writers=1").unwrap();
         assert_eq!((place.address().as_str(), place.writers), ("a:5432,b:5432", 1));
         assert!(StoreLocation::parse("postgres://a/x?no_such_setting=1").is_err());
     }
 
     #[test]
-    fn who_is_elsewhere_is_talked_to_in_private() {
+    fn a_remote_server_requires_tls_by_default() {
         let mode = |url: &str| StoreLocation::parse(url).unwrap().config.get_ssl_mode();
         assert_eq!(mode("postgres://example.org/x"), SslMode::Require);
         assert_eq!(mode("postgres://example.org/x?sslmode=disable"), SslMode::Disable);
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_url_is_refused_by_its_part_and_what_is_allowed() {
+    fn a_bad_url_is_refused_with_its_part_and_the_allowed_values() {
         let missing = "host: is missing, must be as in postgres://HOST/DATABASE";
         let whole = "URL: must be postgres://USER:PASSWORD@HOST:PORT/DATABASE?NAME=VALUE, with special characters \
                      percent-encoded";

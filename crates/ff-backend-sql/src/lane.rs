@@ -13,7 +13,7 @@ use ff_core::state::PublicState;
 use ff_core::types::{LaneId, Namespace};
 
 use crate::error::SqlError;
-use crate::execution::{label_of_reason, label_of_state, lane_of};
+use crate::execution::{lane_of, reason_as_tag, state_as_tag};
 use crate::queries::{DEPTH_ACTIVE, DEPTH_COMPLETED, DEPTH_IN_STATE, DEPTH_READY, NEXT_CONFIGURED_LANE, NEXT_LANE};
 use crate::schema::LANE;
 use crate::session::{Key, Put, Question, Read};
@@ -133,11 +133,11 @@ async fn depths(
         vec![lane(), except.into(), namespace.as_str().into(), value.into(), Value::number(most)]
     };
     let in_state = PublicState::ALL.iter().filter(|state| finished || !state.is_terminal());
-    let in_state = in_state.filter_map(|state| Some((standing_of(*state)?, labelled("", label_of_state(*state)?.1))));
+    let in_state = in_state.filter_map(|state| Some((standing_of(*state)?, labelled("", state_as_tag(*state)?.1))));
     let suspended = PublicState::Suspended.as_str();
     let kept_back = KEPT_BACK
         .iter()
-        .filter_map(|(on, standing)| Some((*standing, labelled(suspended, label_of_reason(on.reason())?.1))));
+        .filter_map(|(on, standing)| Some((*standing, labelled(suspended, reason_as_tag(on.reason())?.1))));
     count(reader, DEPTH_IN_STATE, in_state.chain(kept_back), &mut depths).await?;
     let completed = finished.then(|| (LanePlace::Finished, vec![lane()]));
     count(reader, DEPTH_COMPLETED, completed, &mut depths).await?;

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_queued_is_taken_together_and_each_gets_its_own_answer() {
+    async fn queued_operations_form_a_batch_and_each_gets_its_own_answer() {
         let (writer, mut queue) = queue();
         let asks = futures_util::future::join_all((0..9).map(|partition| writer.ask(PumpArgs { partition })));
         let writer = async {
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_closed_queue_finishes_what_it_has_and_lets_nobody_in() {
+    async fn a_closed_queue_drains_and_refuses_new_operations() {
         let (writer, mut queue) = queue();
         let waiting = writer.enqueue(PumpArgs { partition: 0 }.into_operation()).await.unwrap();
         writer.close().await;

@@ -61,12 +61,12 @@ where
         looked += refill(&mut sources, few, &ask).await?;
         few = (few * 2).min(limit + 1);
         let before = newest.len();
-        while newest.len() <= limit && !sources.iter().any(Source::must_be_asked) {
+        while newest.len() <= limit && !sources.iter().any(Source::must_read_more) {
             let best = sources.iter_mut().max_by_key(|source| source.rows.front().copied());
             let Some(row) = best.and_then(|source| source.rows.pop_front()) else { break };
             newest.push(row);
         }
-        let asks_on = sources.iter().any(Source::must_be_asked);
+        let asks_on = sources.iter().any(Source::must_read_more);
         if looked >= most && asks_on && newest.len() <= limit {
             let reached = take_down_to_where_all_came(&mut sources, &mut newest, limit);
             return Ok(NewestRows { rows: newest, reached });
@@ -104,7 +104,7 @@ where
     From: Copy,
     Fut: Future<Output = Answer<Part<Row, From>>>,
 {
-    let calls = sources.iter().enumerate().filter(|(_, source)| source.must_be_asked()).map(|(at, source)| {
+    let calls = sources.iter().enumerate().filter(|(_, source)| source.must_read_more()).map(|(at, source)| {
         let answer = ask(source.partition, source.from, few);
         async move { Answer::Ok((at, answer.await?)) }
     });
@@ -141,7 +141,7 @@ impl<Row, From: Copy> Source<Row, From> {
     }
 
     /// Returns whether the partition may have more rows and none of them is known.
-    fn must_be_asked(&self) -> bool {
+    fn must_read_more(&self) -> bool {
         self.rows.is_empty() && !self.exhausted
     }
 }
@@ -228,7 +228,7 @@ mod tests {
     /// A partition whose rows are spread over many pages is asked many times. The number of rows asked for, which
     /// doubles, must not overflow.
     #[tokio::test]
-    async fn a_partition_may_be_asked_any_number_of_times() {
+    async fn a_partition_may_be_read_any_number_of_times() {
         let one_row = |_, from: i64, _| async move {
             Ok(Part { rows: vec![from], more: (from > 0).then(|| from - 1), looked: 1, reached: Some(from) })
         };

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_url_is_refused_by_its_part_and_what_is_allowed() {
+    fn a_bad_url_is_refused_with_its_part_and_the_allowed_values() {
         let scheme =
             "scheme: must be valkey:// or redis://, valkeys:// or rediss:// for TLS, each with +cluster for a cluster";
         let missing = "host: is missing, must be as in valkey://HOST:PORT";

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_cannot_be_meant_is_told_apart_from_trouble() {
+    fn a_usage_error_has_its_own_exit_code() {
         assert_eq!(after(&Usage("no such thing".into()).into()), Exit::Usage);
         assert_eq!(after(&anyhow::anyhow!("no answer")), Exit::Trouble);
         assert_eq!(after(&ClosedPipe.into()), Exit::Done);

@@ -124,7 +124,7 @@ impl FromStr for TimeArg {
     fn from_str(text: &str) -> Result<Self, String> {
         match moment::parse(text) {
             Ok(moment) => Ok(Self::At(moment)),
-            Err(_) => span::parse(text).map(Self::Ago).map_err(moment::or_moment),
+            Err(_) => span::parse(text).map(Self::Ago).map_err(moment::add_timestamp_forms),
         }
     }
 }
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_refused() {
+    fn an_unknown_or_contradictory_filter_is_refused() {
         for terms in [
             ["lane", "all"],
             ["colour=red", "all"],

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_json_must_say_what_it_is() {
+    fn a_payload_that_is_not_json_needs_a_content_type() {
         for text in ["{hi:1}", "", "hello", "1 2"] {
             let error = here(text).payload(None).unwrap_err();
             assert!(error.is::<Usage>() && error.to_string().contains("--content-type text/plain"), "{error}");

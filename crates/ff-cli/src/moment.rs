@@ -21,7 +21,7 @@ pub(crate) fn utc(at: TimestampMs) -> String {
 }
 
 /// The error of a text that is no span, with the accepted forms of a moment.
-pub(crate) fn or_moment(error: impl std::fmt::Display) -> String {
+pub(crate) fn add_timestamp_forms(error: impl std::fmt::Display) -> String {
     format!("{error}; or {FORMS}")
 }
 
@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_moment_is_rfc_3339_or_milliseconds() {
+    fn a_timestamp_is_rfc_3339_or_milliseconds() {
         for (text, ms) in [
             ("1760000000004", 1_760_000_000_004),
             ("-5", -5),
@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_without_its_offset_is_refused() {
+    fn a_timestamp_without_its_offset_is_refused() {
         for text in
             ["", "tomorrow", "2025-10-09", "2025-10-09T08:53:20", "2025-02-30T00:00:00Z", "2025-10-09T25:00:00Z"]
         {

@@ -111,12 +111,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_of_something_is_no_plural() {
+    fn a_count_of_one_is_singular() {
         assert_eq!([0, 1, 2].map(|count| counted(count, "edge")), ["0 edges", "1 edge", "2 edges"]);
     }
 
     #[test]
-    fn what_a_terminal_would_obey_is_escaped() {
+    fn control_characters_in_output_are_escaped() {
         assert_eq!(harmless("a\x1b[2Jb\u{9b}c\r".as_bytes()), "a\\u{1b}[2Jb\\u{9b}c\\r");
         assert_eq!(harmless("pay \u{202e}001\u{2066}".as_bytes()), "pay \\u{202e}001\\u{2066}");
         assert_eq!(harmless("first\n\tZoë, 東京, שלום".as_bytes()), "first\n\tZoë, 東京, שלום");

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_cut() {
+    fn text_that_does_not_fit_is_cut() {
         assert_eq!((cut("abc", 3), cut("abcd", 3)), ("abc".into(), "ab…".into()));
         assert_eq!((cut("東京", 4), cut("東京都", 4)), ("東京".into(), "東…".into()));
     }

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_is_past_present_or_future() {
+    fn a_relative_time_is_past_present_or_future() {
         let at = |moment| relative(TimestampMs(moment), TimestampMs(100_000));
         assert_eq!(at(97_000), "3s ago");
         assert_eq!(at(99_001), "just now");
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_has_a_time_of_day() {
+    fn a_timestamp_is_shown_as_a_time_of_day() {
         assert_eq!(clock(TimestampMs(1_760_000_000_004)), "08:53:20.004");
         assert_eq!(clock(TimestampMs(-1)), "23:59:59.999");
     }

@@ -177,14 +177,14 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_wrapped_beside_its_name() {
+    fn a_long_value_is_wrapped_in_its_own_column() {
         let mut table = Table::of_one();
         table.row(["failure", "no luck with this one"]);
         assert_eq!(table.lines(Some(20), false), ["failure  no luck", "         with this", "         one"]);
     }
 
     #[test]
-    fn a_terminal_obeys_nobody_elses_text() {
+    fn control_characters_in_a_table_are_escaped() {
         assert_eq!(printable("first\nsecond\n"), "first / second");
         assert_eq!(printable("a\x1b[2Jb"), "a\\u{1b}[2Jb");
         assert_eq!(printable("pay \u{202e}001"), "pay \\u{202e}001");

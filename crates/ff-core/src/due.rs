@@ -236,13 +236,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_fires_before_its_moment() {
+    fn nothing_fires_before_its_due_time() {
         assert_eq!(fire(&running(), &nonce(), at(29_999)), None);
         assert!(fire(&running(), &nonce(), at(30_000)).is_some());
     }
 
     #[test]
-    fn what_is_due_twice_fires_in_order() {
+    fn two_due_times_of_an_execution_fire_in_order() {
         let mut execution = running();
         execution.deadline_at = Some(at(40_000));
         let change = fire(&execution, &nonce(), at(50_000)).unwrap();
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn whose_time_ran_out_is_told_each_time() {
+    fn every_fired_expiry_is_counted() {
         let mut execution = running();
         execution.deadline_at = Some(at(40_000));
         let mut lapsed = ExpiryCounts::default();
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deadline_at_the_same_moment_comes_first() {
+    fn a_deadline_precedes_a_lease_expiry_at_the_same_time() {
         let mut execution = running();
         execution.deadline_at = Some(at(30_000));
         assert_eq!(execution.next_due(), Some((at(30_000), Due::Deadline)));

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_goes_before_others_from_now_on_is_announced_again() {
+    fn an_execution_with_a_raised_priority_is_announced_again() {
         let mut raised = waiting();
         raised.priority = Priority::new(5).unwrap();
         assert!(matches!(hints(Some(&waiting()), &raised)[..], [Hint::Ready { .. }]));
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cancelled_holder_is_told() {
+    fn cancelling_a_running_execution_sends_a_lease_lost_hint() {
         let args = CancelArgs { execution_id: running().id, reason: None, requested_by: None };
         let after = cancel(&running(), &args, at(5)).unwrap().after;
         let sent = hints(Some(&running()), &after);
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_that_moved_later_is_not_worth_telling() {
+    fn a_later_due_time_sends_no_hint() {
         assert!(matches!(hints(Some(&waiting()), &running())[..], [Hint::Due { .. }]));
         let mut later = running();
         if let Phase::Running { lease } = &mut later.phase {
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn readers_of_output_are_told_when_its_attempt_ends_and_when_another_begins() {
+    fn a_stream_hint_is_sent_when_an_attempt_ends_or_begins() {
         let streamed = |execution: Execution| Execution { streamed: true, ..execution };
         let lost = streamed(crate::lease::expire(&running(), at(30_000)).after);
         let is_told = |before: &Execution, after: &Execution| {
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn readers_of_the_feed_are_told_of_a_signal() {
+    fn a_signal_sends_a_hint_to_readers_of_the_delivery_feed() {
         let mut change = waiting().unchanged();
         assert_eq!(delivered(&change), None);
         let signal = crate::signal::Signal {

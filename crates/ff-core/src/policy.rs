@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_nobody_honours_is_refused_by_name() {
+    fn an_unknown_policy_field_is_refused_by_name() {
         for (json, field) in [
             (r#"{"priority":1}"#, "priority"),
             (r#"{"retry_policy":{"max_retry":1}}"#, "retry_policy.max_retry"),

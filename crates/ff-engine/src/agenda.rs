@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn the_earliest_moment_of_a_partition_is_the_one_kept() {
+    fn the_agenda_keeps_the_earliest_due_time_of_a_partition() {
         let mut agenda = Agenda::default();
         for ms in [30, 10, 20] {
             agenda.note(1, at(ms));
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_waited_longest_is_taken_first() {
+    fn the_partition_due_longest_is_taken_first() {
         let mut agenda = Agenda::default();
         agenda.note(1, at(30));
         agenda.note(2, at(10));

@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn one_piece_of_work_calls_one_worker() {
+    fn ready_work_of_a_partition_calls_one_worker() {
         let matchmaker = Arc::default();
         let (first, second) = (idle(&matchmaker, &[]), idle(&matchmaker, &[]));
         matchmaker.add(1, &lane(), &kind("x"), head(1));
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_calls_the_next_and_what_is_not_calls_nobody() {
+    fn only_remaining_work_calls_the_next_worker() {
         let matchmaker = Arc::default();
         let (first, second) = (idle(&matchmaker, &[]), idle(&matchmaker, &[]));
         matchmaker.add(1, &lane(), &kind("x"), head(1));
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn work_nobody_could_ask_about_is_ready_again() {
+    fn a_dropped_offer_makes_its_work_ready_again() {
         let matchmaker = Arc::default();
         let (first, second) = (idle(&matchmaker, &[]), idle(&matchmaker, &[]));
         matchmaker.add(1, &lane(), &kind("x"), head(1));
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_limit_holds_back_is_ready_again_once_there_may_be_room() {
+    fn work_held_back_by_a_limit_is_ready_again_when_its_lane_may_have_room() {
         let matchmaker = Arc::default();
         let (first, second) = (idle(&matchmaker, &[]), idle(&matchmaker, &[]));
         matchmaker.add(1, &lane(), &kind("x"), head(1));
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn what_becomes_ready_during_a_claim_is_not_forgotten_by_its_answer() {
+    fn work_added_during_a_claim_stays_ready_after_its_answer() {
         let matchmaker: Arc<Matchmaker> = Arc::default();
         matchmaker.add(1, &lane(), &kind("x"), head(1));
         let offer = worker(&matchmaker, &[]).take_or_wait(1).pop().unwrap();

@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lower_priority_waits_for_the_higher_to_be_asked() {
+    fn lower_priority_partitions_wait_until_higher_ones_are_taken() {
         let mut ready = ReadyWork::default();
         ready.add(&lane("a"), &kind("k"), 1, head(0, 1));
         ready.add(&lane("a"), &kind("k"), 2, head(5, 50));
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_partition_leaves_with_all_the_kinds_asked_for_and_no_other() {
+    fn a_partition_is_taken_with_exactly_the_wanted_kinds() {
         let mut ready = ReadyWork::default();
         for (name, created) in [("x", 1), ("y", 2), ("z", 3)] {
             ready.add(&lane("a"), &kind(name), 7, head(0, created));
@@ -330,7 +330,7 @@ mod tests {
         assert_eq!(partitions(&ready.take(&with(&["gpu", "ssd"]), 8)), [2]);
     }
     #[test]
-    fn what_is_assigned_to_a_worker_comes_first_and_by_itself() {
+    fn assigned_work_is_taken_first_and_alone() {
         let mut ready = ReadyWork::default();
         ready.add(&lane("a"), &kind("k"), 1, head(9, 1));
         ready.add(&lane("b"), &WorkType { class: own("w-1"), ..kind("k") }, 1, head(0, 9));

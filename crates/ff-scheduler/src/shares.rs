@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn few_partitions_are_asked_where_each_has_many_and_many_where_each_has_few() {
+    fn a_claim_asks_few_deep_partitions_or_many_shallow_ones() {
         let depth = Depth::default();
         assert_eq!(depth.partitions(16), AT_ONCE);
         depth.saw(2, true);

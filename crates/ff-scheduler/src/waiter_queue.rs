@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_has_waited_longest_and_can_take_it_is_called_alone() {
+    fn only_the_longest_waiting_matching_worker_is_called() {
         let mut line = WaiterQueue::default();
         let other_lane = Worker::join(&mut line, &["b"], &[]);
         let other_kind = Worker::join(&mut line, &["a"], &["y"]);
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_was_called_in_vain_keeps_its_place() {
+    fn a_worker_called_in_vain_keeps_its_place() {
         let mut line = WaiterQueue::default();
         let (first, second) = (Worker::join(&mut line, &["a"], &[]), Worker::join(&mut line, &["a"], &[]));
         call(&mut line, "a", "x");

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_happens_in_a_flow_is_read() {
+    fn hints_of_a_flow_are_parsed() {
         let flow_id = ff_core::types::FlowId::new();
         let read = hints(format!("moved {flow_id}\nflow_ended {flow_id}").as_bytes());
         assert_eq!(read, [Hint::FlowMoved { flow_id }, Hint::FlowEnded { flow_id }]);
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_engine_announces_reads_back() {
+    fn hints_of_an_engine_read_back_as_sent() {
         let lane = lane_of_index("acme/mail").unwrap();
         let head = Head { behind: 3, created_at: TimestampMs(5) };
         let engine_id = ff_core::types::EngineId::new();

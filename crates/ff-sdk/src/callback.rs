@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_service_did_not_sign_is_not_believed() {
+    fn a_callback_with_a_wrong_signature_is_rejected() {
         let wrong = Err(CallbackRejection::WrongSignature);
         for signature in ["", "v1,", &SIGNATURE[3..], "v2,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="] {
             assert_eq!(judged(&Callback { signature, ..callback() }, NOW), wrong, "{signature:?}");
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_callback_is_not_believed_whoever_signed_it() {
+    fn a_callback_outside_the_tolerance_is_rejected() {
         assert_eq!(judged(&callback(), NOW + TOLERANCE_MS), Ok(()));
         for now in [NOW + (TOLERANCE_MS + 1), NOW - (TOLERANCE_MS + 1)] {
             assert_eq!(judged(&callback(), now), Err(CallbackRejection::Stale));

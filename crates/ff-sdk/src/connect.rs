@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_url_is_refused_by_its_part_and_what_is_allowed() {
+    fn a_bad_url_is_refused_with_its_part_and_the_allowed_values() {
         let scheme = "scheme: must be that of sqlite:PATH, memory:, postgres://HOST/DATABASE, valkey://HOST:PORT or, \
                       of a server, http://HOST:PORT";
         for (url, why) in [

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_both_can_say_is_said_the_same_and_in_order() {
+    fn yaml_is_converted_to_the_same_json_in_order() {
         let said = json("z: [1, -2, 2.5, true, null, ~]\na: {x: \"1\", y: no}\n7: |\n  two\n  lines\n");
         assert_eq!(said, r#"{"z":[1,-2,2.5,true,null,null],"a":{"x":"1","y":"no"},"7":"two\nlines\n"}"#);
         assert_eq!(json("{\"a\": [1]}"), r#"{"a":[1]}"#, "JSON is YAML");
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_yaml_or_no_json_is_refused_with_its_place() {
+    fn invalid_yaml_is_refused_with_its_position() {
         for text in ["a:\n  b: [1,\n", "a: 1\na: 2\n", "a:\n\t- b\n", "a: 1\n--- \nb: 2\n", "a: .nan\n"] {
             let refusal = to_json(text).unwrap_err();
             let why = refusal.detail.unwrap();

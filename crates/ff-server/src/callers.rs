@@ -172,7 +172,7 @@ impl Caller {
     }
 
     /// Counts a wrong key, or returns how long to wait before the next one.
-    pub(crate) fn showed_wrong_key(&self, named: Option<&KeyId>) -> Result<(), Duration> {
+    pub(crate) fn count_wrong_key(&self, named: Option<&KeyId>) -> Result<(), Duration> {
         self.callers.was_wrong(&(self.address, named.cloned()), Instant::now())
     }
 }
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_owes_the_more_the_more_often_it_is_wrong() {
+    fn the_delay_after_wrong_keys_is_bounded() {
         let (callers, now) = (Callers::default(), Instant::now());
         let longest = (0..5_000).filter_map(|_| wrong(&callers, v4(1), now).err()).max().unwrap();
         assert!(longest <= 2 * WRONG, "{longest:?}");

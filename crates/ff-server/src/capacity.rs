@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_wait_keep_nobody_out() {
+    fn waiting_requests_leave_capacity_for_brief_requests() {
         let capacity = capacity(false);
         let waiting: Vec<_> = (0..4).map(|_| begun(&capacity, CLAIM, 1).unwrap()).collect();
         assert!(begun(&capacity, CLAIM, 1).is_none());

@@ -31,7 +31,7 @@ pub(crate) async fn submit(
     headers: HeaderMap,
     Body(mut new): Body<Submit>,
 ) -> Result<CreatedExecution> {
-    new.idempotency_key = one_key(key_in(&headers)?, new.idempotency_key.take())?;
+    new.idempotency_key = resolve_idempotency_key(key_in(&headers)?, new.idempotency_key.take())?;
     let args = trace::within(new.into_args()?, &trace::in_headers(&headers));
     Ok(CreatedExecution(ff.backend().submit(args).await?))
 }
@@ -174,7 +174,7 @@ pub(crate) fn key_in(headers: &HeaderMap) -> std::result::Result<Option<Idempote
 }
 
 /// Returns the idempotency key from the header or the body. Refuses two different keys.
-pub(crate) fn one_key(
+pub(crate) fn resolve_idempotency_key(
     header: Option<IdempotencyKey>,
     field: Option<IdempotencyKey>,
 ) -> std::result::Result<Option<IdempotencyKey>, Refusal> {

@@ -111,7 +111,7 @@ impl Guard {
     async fn admit(&self, request: &mut Request) -> Result<(), Problem> {
         bearer::conceal(request.headers_mut());
         let caller = request.extensions().get::<Caller>().cloned().unwrap_or_default();
-        let access = asked_by_route(request);
+        let access = required_access(request);
         let stream_token = Some(request.uri()).filter(|_| access.takes_stream_token()).and_then(token::presented_in);
         let has_token = stream_token.is_some();
         if let Some(stream_token) = stream_token {
@@ -138,7 +138,7 @@ impl Guard {
             Ok(None) if access.needs_key() => return Err(unauthenticated("must hold a key: Bearer ff_…").into()),
             Ok(None) => return Ok(()),
             Err(refusal) => {
-                caller.showed_wrong_key(None).map_err(Problem::too_often)?;
+                caller.count_wrong_key(None).map_err(Problem::too_often)?;
                 audit::wrong_key(&caller, None);
                 return Err(refusal.into());
             }
@@ -149,7 +149,7 @@ impl Guard {
             Err(error) if error.code() == Code::Unauthenticated => {
                 // Callers can invent ids, so unknown ids are counted together.
                 let known = Some(presented.id()).filter(|id| keyring.knows(id));
-                caller.showed_wrong_key(known).map_err(Problem::too_often)?;
+                caller.count_wrong_key(known).map_err(Problem::too_often)?;
                 audit::wrong_key(&caller, Some(presented.id()));
                 return Err(error.into());
             }
@@ -195,7 +195,7 @@ impl Guard {
 }
 
 /// Returns the access that the request's route requires; open if there is no such route.
-fn asked_by_route(request: &Request) -> Access {
+fn required_access(request: &Request) -> Access {
     let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
     path.map_or(Access::Open, |path| route_table::access(request.method().as_str(), path))
 }
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_handler_that_panics_is_an_answer_that_tells_nothing_of_it() {
+    async fn a_panic_in_a_handler_is_answered_without_its_message() {
         let (status, body) = fetch(&CancellationToken::new(), "/panics").await;
         assert_eq!(status, 500);
         assert!(body.contains("\"code\":\"internal\"") && !body.contains("luck"), "{body}");

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn one_caller_leaves_half_to_the_others() {
+    fn a_caller_takes_at_most_half_of_the_pool() {
         let pool = Pool::halved(4);
         let own = [pool.take(&caller(1), 1).ok().unwrap(), pool.take(&caller(1), 1).ok().unwrap()];
         assert_eq!(pool.take(&caller(1), 1).err(), Some(PoolError::Share));

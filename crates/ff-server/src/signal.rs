@@ -15,7 +15,7 @@ use ff_scheduler::Runtime;
 
 use crate::body::Body;
 use crate::callers::{Caller, CountedCaller};
-use crate::execution::{key_in, one_key};
+use crate::execution::{key_in, resolve_idempotency_key};
 use crate::params::Params;
 use crate::path::{Id, SignalPath};
 use crate::problem::Result;
@@ -29,7 +29,7 @@ pub(crate) async fn deliver(
     headers: HeaderMap,
     Body(mut signal): Body<Deliver>,
 ) -> Result<Json<DeliveredSignal>> {
-    signal.idempotency_key = one_key(key_in(&headers)?, signal.idempotency_key.take())?;
+    signal.idempotency_key = resolve_idempotency_key(key_in(&headers)?, signal.idempotency_key.take())?;
     let mut args = signal.into_args(id)?;
     if args.token.is_missing() && caller.has_shown(Role::Signal) {
         args.token = token_for(&ff, &args).await?;

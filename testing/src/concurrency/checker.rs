@@ -20,12 +20,12 @@ pub async fn check(store: &dyn EngineStore, ledger: &Ledger) {
     for (id, history) in &histories {
         let claims = claims_by_epoch(id, history);
         assert!(claims.values().all(|claim| leases.insert(claim.fence.lease_id)), "{id}: a lease id was used before");
-        one_was_the_first(id, history);
+        check_single_creation(id, history);
         epochs_rise(id, &claims);
-        one_end_for_each_lease(id, history);
+        check_one_end_per_lease(id, history);
         nothing_from_a_stale_fence(id, history, &claims);
-        suspensions::one_end_for_each_suspension(id, history);
-        suspensions::one_signal_for_each_key(id, history);
+        suspensions::check_one_end_per_suspension(id, history);
+        suspensions::check_one_signal_per_key(id, history);
         check_store(store, id, history, &claims).await;
         suspensions::check_store(store, id, history).await;
     }
@@ -56,7 +56,7 @@ fn claims_by_epoch(id: &ExecutionId, history: &[Entry]) -> BTreeMap<LeaseEpoch, 
     claims
 }
 
-fn one_was_the_first(id: &ExecutionId, history: &[Entry]) {
+fn check_single_creation(id: &ExecutionId, history: &[Entry]) {
     let created = history.iter().filter(|entry| entry.what == LedgerAction::Submitted { duplicate: false }).count();
     assert_eq!(created, 1, "{id} was created {created} times");
 }
@@ -71,7 +71,7 @@ fn epochs_rise(id: &ExecutionId, claims: &BTreeMap<LeaseEpoch, Claim>) {
 }
 
 /// A lease ends in one way, and a repeated call gets the same answer.
-fn one_end_for_each_lease(id: &ExecutionId, history: &[Entry]) {
+fn check_one_end_per_lease(id: &ExecutionId, history: &[Entry]) {
     let mut ends: BTreeMap<LeaseEpoch, &LedgerAction> = BTreeMap::new();
     for entry in history.iter().filter(|entry| entry.what.ends_lease()) {
         let fence = entry.what.fence().unwrap();

@@ -11,7 +11,7 @@ use ff_core::types::{ExecutionId, SignalId, SuspensionId, WaitpointId};
 use super::ledger::{Entry, LedgerAction};
 
 /// A suspension is ended by one signal or by one decision, and nothing counts for it that began after its end.
-pub(super) fn one_end_for_each_suspension(id: &ExecutionId, history: &[Entry]) {
+pub(super) fn check_one_end_per_suspension(id: &ExecutionId, history: &[Entry]) {
     let suspended_on = waitpoints(history);
     let mut ends: BTreeMap<SuspensionId, &Entry> = BTreeMap::new();
     for entry in history {
@@ -35,7 +35,7 @@ pub(super) fn one_end_for_each_suspension(id: &ExecutionId, history: &[Entry]) {
 }
 
 /// Under one key a waitpoint took one signal, and a repeated delivery got its id.
-pub(super) fn one_signal_for_each_key(id: &ExecutionId, history: &[Entry]) {
+pub(super) fn check_one_signal_per_key(id: &ExecutionId, history: &[Entry]) {
     let mut first: BTreeMap<_, SignalId> = BTreeMap::new();
     let mut taken = BTreeSet::new();
     for entry in history {

@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_in_a_policy_is_named_from_the_top() {
+    fn an_invalid_policy_is_refused_with_its_full_path() {
         for (policy, field) in [
             ("{\"retry_policy\":{\"max_retry\":1}}", "policy.retry_policy.max_retry"),
             ("{\"max_reclaim_count\":1000001}", "policy.max_reclaim_count"),

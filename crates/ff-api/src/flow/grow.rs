@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_in_a_change_is_named_from_the_top() {
+    fn an_invalid_growth_body_is_refused_with_its_full_path() {
         for (text, field) in [
             (r#"{"edges":[{"upstream":"a"}]}"#, "edges[0].downstream"),
             (r#"{"edges":[["a","b"]]}"#, "edges[0]"),

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_node() {
+    fn an_invalid_flow_is_refused_with_its_full_path() {
         let node = |fields: &str| format!(r#"{{"kind":"etl","nodes":{{"a":{{"kind":"k"}},"b":{{{fields}}}}}}}"#);
         for (text, code, field) in [
             (node(""), Code::InvalidInput, "nodes.b.kind"),

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn one_partition_is_asked_for_one_lane_and_answers_at_once() {
+    fn a_claim_on_a_partition_names_one_lane_and_cannot_wait() {
         let lanes = read("{\"worker_id\":\"w\",\"partition\":1,\"lanes\":[\"a\",\"b\"]}").unwrap_err();
         assert_eq!(lanes.field.as_deref(), Some("lanes"));
         let wait = read("{\"worker_id\":\"w\",\"partition\":1,\"wait_ms\":1}").unwrap_err();

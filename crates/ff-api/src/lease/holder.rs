@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_without_a_fence_and_one_with_a_part_of_it_are_told_apart() {
+    fn a_missing_fence_and_a_partial_fence_have_their_own_codes() {
         let code = |text: &str| json::read::<Renew>(text.as_bytes()).unwrap().into_args(id()).unwrap_err().code;
         assert_eq!(code("{}"), Code::FenceRequired);
         assert_eq!(code("{\"lease_epoch\":1}"), Code::PartialFenceTriple);

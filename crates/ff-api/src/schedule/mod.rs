@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn an_invalid_schedule_is_refused_with_its_full_path() {
         let target = r#""execution":{"kind":"k"}"#;
         for (text, field) in [
             (format!(r#"{{"cron":"61 * * * *",{target}}}"#), "cron"),

@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_in_a_wait_is_named_from_the_top() {
+    fn an_invalid_suspension_is_refused_with_its_full_path() {
         for (said, code, field) in [
             (r#""waitpoints":[]"#, Code::InvalidInput, "waitpoints"),
             (r#""reason":"step_boundary""#, Code::InvalidInput, "waitpoints"),

@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_says_to_look_everywhere() {
+    fn an_unreadable_note_becomes_a_missed_hint() {
         for line in ["", "x", "r 1", "d one 2", "e 1 short", "f short", "p 1", "t", "l w {}"] {
             assert_eq!(read("you", &format!("me\n{line}\ns 1"))[0], Hint::Missed, "{line}");
         }

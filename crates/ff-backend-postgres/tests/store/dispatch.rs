@@ -40,7 +40,7 @@ fn dispatched(resolved: usize) -> DispatchOutcome {
 }
 
 #[tokio::test]
-async fn an_end_told_at_once_leaves_no_event() {
+async fn an_end_propagated_at_once_leaves_no_event() {
     let place = StoreLocation::new();
     let store = place.open().await;
     let id = store.submit_flow(chain(5)).await.unwrap().flow_id;
@@ -49,7 +49,7 @@ async fn an_end_told_at_once_leaves_no_event() {
 }
 
 #[tokio::test]
-async fn a_dispatch_tells_what_is_owed_and_a_repeat_does_nothing() {
+async fn a_dispatch_notifies_pending_dependents_and_a_repeat_does_nothing() {
     let place = StoreLocation::new();
     let store = place.open().await;
     let id = owing(&store, WIDTH).await;
@@ -87,7 +87,7 @@ async fn a_dispatch_that_ends_half_way_is_taken_up_by_another() {
 
 /// The stamp is part of the transaction that notifies the last dependents: they are committed together or not at all.
 #[tokio::test]
-async fn what_cannot_be_stamped_is_not_told() {
+async fn a_dispatch_that_cannot_stamp_notifies_no_dependents() {
     let place = StoreLocation::new();
     let store = place.open().await;
     let width = FLOW_STEP + 9;
@@ -146,7 +146,7 @@ async fn pumps_and_dispatchers_together_pay_once() {
 }
 
 #[tokio::test]
-async fn what_the_pump_pays_is_stamped_as_well() {
+async fn the_pump_stamps_the_completion_events_it_settles() {
     let place = StoreLocation::new();
     let store = place.open().await;
     let id = owing(&store, WIDTH).await;

@@ -48,7 +48,7 @@ async fn a_hint_comes_after_the_commit_is_visible_here_and_elsewhere() {
 }
 
 #[tokio::test]
-async fn whatever_is_worth_telling_is_told_elsewhere_as_it_is_here() {
+async fn every_local_hint_also_reaches_another_process() {
     let place = StoreLocation::new();
     let (store, other) = (place.open().await, place.open().await);
     let (mut here, mut elsewhere) = (store.hints(), other.hints());
@@ -66,7 +66,7 @@ async fn whatever_is_worth_telling_is_told_elsewhere_as_it_is_here() {
 }
 
 #[tokio::test]
-async fn who_follows_a_flow_hears_elsewhere_that_it_moves_and_ends() {
+async fn flow_hints_reach_another_process() {
     let place = StoreLocation::new();
     let (store, other) = (place.open().await, place.open().await);
     let mut hints = other.hints();
@@ -83,7 +83,7 @@ async fn who_follows_a_flow_hears_elsewhere_that_it_moves_and_ends() {
 
 /// A note costs as much as a small transaction, so a program that is alone sends none.
 #[tokio::test]
-async fn nothing_is_told_until_somebody_else_listens() {
+async fn no_note_is_sent_until_another_process_listens() {
     let place = StoreLocation::new();
     let store = place.open().await;
     let (ear, mut overheard) = place.overhear().await;
@@ -99,7 +99,7 @@ async fn nothing_is_told_until_somebody_else_listens() {
 
 /// A program whose listening connection was lost sweeps everything once it listens again.
 #[tokio::test]
-async fn who_could_not_hear_is_told_so() {
+async fn a_lost_listener_connection_gives_a_missed_hint() {
     let place = StoreLocation::new();
     let (store, other) = (place.open().await, place.open().await);
     let mut hints = other.hints();

@@ -68,7 +68,7 @@ async fn work_exists_if_and_only_if_its_transaction_commits() {
 }
 
 #[tokio::test]
-async fn work_that_lay_there_before_is_taken_up_once_whoever_comes() {
+async fn work_already_in_the_inbox_is_consumed_once() {
     let place = StoreLocation::new();
     drop(place.open_with(few()).await);
     let client = place.look().await;

@@ -38,7 +38,7 @@ async fn programs_that_start_at_once_make_one_store() {
 }
 
 #[tokio::test]
-async fn a_store_is_brought_up_to_date_once() {
+async fn a_store_is_migrated_once() {
     let place = StoreLocation::new();
     let migrated = async || migrate(&place.url(), with(few())).await.unwrap();
     let MigrationReport { from, to } = migrated().await;
@@ -89,7 +89,7 @@ async fn partition_counts_are_those_the_store_was_made_with() {
 }
 
 #[tokio::test]
-async fn a_database_without_a_store_is_left_alone_when_asked_to() {
+async fn the_existing_option_opens_a_store_but_creates_none() {
     let place = StoreLocation::new();
     let existing = || PostgresOptions { existing: true, ..PostgresOptions::default() };
     let error = refusal(&place, existing()).await;

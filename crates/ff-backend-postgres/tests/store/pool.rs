@@ -9,7 +9,7 @@ use crate::load::few;
 use crate::{StoreLocation, work};
 
 #[tokio::test]
-async fn who_finds_no_connection_free_is_told_so_in_time() {
+async fn a_caller_without_a_free_connection_gets_an_error_in_time() {
     let place = StoreLocation::new();
     let url = format!("{}&readers=1", place.url());
     let store = Arc::new(ff_backend_postgres::connect(&url, few()).await.unwrap());

@@ -9,7 +9,7 @@ use ff_core::clock::ManualClock;
 use crate::{StoreLocation, at, standing_clock, work};
 
 #[tokio::test]
-async fn time_does_not_run_backwards_whoever_looks_at_the_clock() {
+async fn a_process_with_a_slow_clock_does_not_turn_time_back() {
     let place = StoreLocation::new();
     let clock = standing_clock();
     let options =

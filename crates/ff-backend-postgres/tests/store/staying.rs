@@ -17,7 +17,7 @@ use tokio_postgres::Client;
 
 use crate::flows::{chain, claim, complete, run};
 use crate::load::few;
-use crate::trying_again::{lock, unlock, until_somebody_waits, work_on};
+use crate::trying_again::{lock, unlock, wait_for_lock_waiter, work_on};
 use crate::{StoreLocation, claim_on, findings, signal, suspended};
 
 const PARTITION: u16 = 2;
@@ -34,7 +34,7 @@ async fn submit(store: &PostgresBackend) -> u64 {
 }
 
 #[tokio::test]
-async fn what_follows_on_a_partition_is_one_statement() {
+async fn a_repeated_submission_on_a_partition_is_one_statement() {
     let place = StoreLocation::new();
     let store = place.open_with(few()).await;
     for _ in 0..TRIES {
@@ -47,7 +47,7 @@ async fn what_follows_on_a_partition_is_one_statement() {
 
 /// A busy writer keeps its locks, and asks now and then whether another session waits for them.
 #[tokio::test]
-async fn what_nobody_else_wants_stays() {
+async fn locks_wanted_by_no_other_session_are_kept() {
     let place = StoreLocation::new();
     let store = place.open_with(few()).await;
     let (since, before, mut submissions) = (Instant::now(), store.statements(), 0);
@@ -86,7 +86,7 @@ async fn a_member_of_a_flow_is_claimed_and_completed_by_the_two_statements_that_
 }
 
 #[tokio::test]
-async fn a_worker_is_handed_what_was_signalled_a_moment_ago_by_the_statement_that_writes() {
+async fn a_claim_of_a_freshly_signalled_execution_is_one_statement() {
     let place = StoreLocation::new();
     let store = place.open_with(few()).await;
     for _ in 0..TRIES {
@@ -113,7 +113,7 @@ async fn a_program_that_says_nothing_gets_a_partition_from_one_that_rests() {
     lock(&outsider, PARTITION.into()).await;
     let mut waiting = store.submit(work_on(&store, PARTITION)).boxed();
     assert!(waiting.as_mut().now_or_never().is_none());
-    until_somebody_waits(&place.look().await, PARTITION.into()).await;
+    wait_for_lock_waiter(&place.look().await, PARTITION.into()).await;
     unlock(&outsider, PARTITION.into()).await;
     waiting.await.unwrap();
     assert_eq!(findings(&store).await, []);
@@ -198,7 +198,7 @@ impl Drop for Program {
 
 /// The cache of a session is dropped once another session may have written.
 #[tokio::test]
-async fn what_another_program_did_is_seen_by_the_one_that_was_alone() {
+async fn a_store_sees_writes_of_a_second_process() {
     let place = StoreLocation::new();
     let first = place.open_with(few()).await;
     let work: SubmitArgs = work_on(&first, PARTITION);

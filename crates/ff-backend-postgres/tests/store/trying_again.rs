@@ -33,7 +33,7 @@ async fn fail_next(client: &Client, times: u32, code: &str) {
 }
 
 #[tokio::test]
-async fn what_the_server_could_not_serialise_is_tried_again() {
+async fn serialization_failures_and_deadlocks_are_retried() {
     let place = StoreLocation::new();
     let store = place.open_with(few()).await;
     let client = place.look().await;
@@ -47,7 +47,7 @@ async fn what_the_server_could_not_serialise_is_tried_again() {
 
 /// A batch is decided while the commit before it is on its way. If that commit fails, both are decided again.
 #[tokio::test]
-async fn what_counted_on_a_commit_that_failed_is_decided_again() {
+async fn a_batch_after_a_failed_commit_is_decided_again() {
     let place = StoreLocation::new();
     let url = format!("{}&writers=1", place.url());
     let store = ff_backend_postgres::connect(&url, few()).await.unwrap();
@@ -87,7 +87,7 @@ async fn columns_that_a_newer_program_adds_are_left_empty() {
 }
 
 #[tokio::test]
-async fn what_never_succeeds_is_not_tried_for_ever_and_leaves_nothing() {
+async fn a_transaction_that_keeps_failing_gives_up_and_writes_nothing() {
     let place = StoreLocation::new();
     let store = place.open_with(few()).await;
     let client = place.look().await;
@@ -140,7 +140,7 @@ async fn a_deadlock_is_survived() {
     // While the writer waits for the first, all others queue up and become one batch on every partition.
     let mut first = store.submit(work_on(&store, 0)).boxed();
     assert!(first.as_mut().now_or_never().is_none());
-    until_somebody_waits(&observer, 0).await;
+    wait_for_lock_waiter(&observer, 0).await;
     let mut many = store.submit_many((0..200).map(|_| work()).collect()).boxed();
     // Each poll lets some of the partitions have their turn.
     for _ in 0..PARTITIONS {
@@ -149,12 +149,12 @@ async fn a_deadlock_is_survived() {
     unlock(&observer, 0).await;
     unlock(&observer, 1).await;
     first.await.unwrap();
-    until_somebody_waits(&observer, 2).await;
+    wait_for_lock_waiter(&observer, 2).await;
     let taking = tokio::spawn(async move {
         lock(&outsider, 0).await;
         outsider.execute("SELECT pg_advisory_unlock_all()", &[]).await.unwrap();
     });
-    until_somebody_waits(&observer, 0).await;
+    wait_for_lock_waiter(&observer, 0).await;
     unlock(&observer, 2).await;
     let answers = many.await.unwrap();
     assert!(answers.iter().all(Result::is_ok), "{answers:?}");
@@ -182,7 +182,7 @@ pub(crate) async fn unlock(client: &Client, partition: i32) {
     client.execute(unlock, &[&partition]).await.unwrap();
 }
 
-pub(crate) async fn until_somebody_waits(client: &Client, partition: i64) {
+pub(crate) async fn wait_for_lock_waiter(client: &Client, partition: i64) {
     let waits = "
         SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND objid::int8 = $1 AND NOT granted";
     while client.query_one(waits, &[&partition]).await.unwrap().get::<_, i64>(0) == 0 {

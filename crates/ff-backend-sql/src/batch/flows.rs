@@ -13,7 +13,9 @@ use crate::batch_state::{BatchState, EdgeRange, IndexPrefix, Members};
 use crate::error::SqlError;
 use crate::execution::stored_execution;
 use crate::flow::queries::{EDGES_IN, EDGES_INTO, EDGES_OUT, MEMBERS_AFTER};
-use crate::flow::{group_beside, key_of_edge, key_of_flow, key_of_flow_key, read_edge, read_flow_key, read_group};
+use crate::flow::{
+    key_of_edge, key_of_flow, key_of_flow_key, read_edge, read_flow_key, read_group, read_optional_group,
+};
 use crate::record;
 use crate::schema::{EDGE, EDGE_GROUP, FLOW, FLOW_KEY};
 use crate::session::{Read, key_of};
@@ -109,7 +111,7 @@ async fn load_ends(
                 state.lay(other, stored);
             }
             if ends.side == Side::Outgoing && !state.flows.groups.has(&other) {
-                state.flows.groups.lay(other, group_beside(other, row, 9).map_err(|error| error.to_string()));
+                state.flows.groups.lay(other, read_optional_group(other, row, 9).map_err(|error| error.to_string()));
             }
         }
         state.flows.lay_ends(ends, IndexPrefix::new(edges, limit));
@@ -166,7 +168,7 @@ async fn load_members(
             let id = row.id(0, home(&members.flow))?;
             ids.push(id);
             state.lay(id, stored_execution(row, 1));
-            state.flows.groups.lay(id, group_beside(id, row, 3).map_err(|error| error.to_string()));
+            state.flows.groups.lay(id, read_optional_group(id, row, 3).map_err(|error| error.to_string()));
         }
         state.flows.lay_members(members, IndexPrefix::new(ids, limit));
     }

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_signal_names_is_foreseen_until_it_is_there() {
+    fn records_named_by_a_signal_are_predicted_until_loaded() {
         let (id, waitpoint) = (ExecutionId::new(3, Uuid::nil()), WaitpointId::from_uuid(Uuid::nil()));
         let key = IdempotencyKey::parse("once").unwrap();
         let name = SignalName::parse("go").unwrap();

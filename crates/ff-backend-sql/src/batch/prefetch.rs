@@ -121,7 +121,7 @@ mod tests {
     };
 
     #[test]
-    fn what_is_asked_first_is_known_before_anything_is() {
+    fn first_loads_are_prefetched_unless_the_batch_pumps() {
         let id = ExecutionId::new(3, Uuid::from_u128(7));
         let first = Load::Query(EXECUTION_OF, vec![key_of(&id)]);
         assert_eq!(loads(PLAIN, vec![completion(id)]), [first]);
@@ -131,7 +131,7 @@ mod tests {
 
     /// An answer that was requested ahead is used only for exactly the same request.
     #[test]
-    fn what_is_asked_ahead_is_what_is_asked_then() {
+    fn the_same_batch_prefetches_the_same_requests() {
         let ids: Vec<_> = (1..20).map(|uuid| ExecutionId::new(3, Uuid::from_u128(uuid))).collect();
         let ask = || loads(PLAIN, ids.iter().copied().map(completion).collect());
         assert_eq!(ask(), ask());
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn the_flow_of_what_is_worked_on_is_asked_for_with_it() {
+    fn a_known_member_is_prefetched_with_its_flow() {
         let running = running_member();
         let (id, mut state) = (running.id, BatchState::default());
         let batch = [queued_operation(completion(id))];
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn who_follows_is_asked_for_ahead_once_somebody_does() {
+    fn the_feed_is_prefetched_once_it_is_followed() {
         let feed = Load::Rows(&FEED, FEED.named(&["since", "until"]), vec![vec![3_u16.into()]]);
         let followed = TransactionContext { is_followed: true, ..PLAIN };
         let pump = Operation::Pump(PumpArgs { partition: 3 });
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_are_asked_for_ahead_once_there_are_any() {
+    fn lanes_are_prefetched_once_any_exist() {
         let asks = |after: TransactionContext| {
             let loads = loads(after, vec![claim()]);
             loads.iter().map(|load| matches!(load, Load::Rows(table, ..) if **table == LANE)).collect::<Vec<_>>()

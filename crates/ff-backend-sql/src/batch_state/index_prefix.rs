@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_left_is_gone_and_what_entered_is_in_its_place() {
+    fn removed_entries_leave_the_prefix_and_added_ones_enter_in_order() {
         assert_eq!(first(&[1, 3, 5], 9, 3, &[3], &[2, 7]), Some(vec![1, 2, 5]));
         assert_eq!(first(&[1, 3, 5], 9, 9, &[], &[7]), Some(vec![1, 3, 5, 7]));
         assert_eq!(first(&[], 9, 2, &[], &[4]), Some(vec![4]));

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_batch_wrote_is_what_the_next_finds() {
+    fn the_next_batch_finds_records_written_by_the_last() {
         let before = execution();
         let changed = Execution { retries: 7, ..before.clone() };
         let mut state = BatchState::with(after(Some(1), &[before.id.partition()], &before));
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_list_that_goes_on_its_beginning_is_kept_unless_age_is_weighed() {
+    fn the_head_of_a_longer_list_is_cached_unless_ageing_applies() {
         let waiting = execution();
         let (ours, queue) = ([waiting.id.partition()], queue_of(&waiting));
         let mut state = BatchState::with(after(Some(1), &ours, &waiting));
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn small_payloads_are_known_until_nobody_is_handed_them() {
+    fn small_payloads_are_cached_until_the_execution_finishes() {
         let execution = execution();
         let write = |bytes: usize| HashMap::from([(execution.id, Write::Put(Payload::bytes(vec![0; bytes])))]);
         let keep = |cache, bytes: usize| {
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn what_went_is_not_kept() {
+    fn a_forgotten_execution_leaves_the_cache() {
         let execution = execution();
         let known_after = |going| {
             let mut state = BatchState::with(after(Some(1), &[execution.id.partition()], &execution));

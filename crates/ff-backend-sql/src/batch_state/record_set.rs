@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_written_hides_what_was_stored() {
+    fn a_written_record_hides_the_stored_one() {
         let mut records = RecordSet::default();
         records.lay(1, Ok(Some("stored")));
         records.lay(2, Ok(None));
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_to_what_it_was_is_not_written_and_what_was_not_there_is_not_deleted() {
+    fn an_unchanged_record_is_not_written_and_an_absent_one_not_deleted() {
         let mut records = RecordSet::default();
         records.lay(1, Ok(Some("stored")));
         records.lay(2, Ok(Some("stored")));
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_settled_is_what_the_store_has() {
+    fn settled_records_become_the_stored_ones() {
         let mut records = RecordSet::default();
         records.lay(1, Ok(Some("stored")));
         records.write(1, "written");
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_forgotten_is_neither_written_nor_found() {
+    fn a_forgotten_record_is_neither_written_nor_found() {
         let mut records = RecordSet::default();
         records.lay(1, Ok(Some("stored")));
         records.write(2, "written");
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_not_taken_for_nothing() {
+    fn an_unreadable_record_is_not_taken_for_a_missing_one() {
         let mut records = RecordSet::<_, ()>::default();
         records.lay(1, Err("torn".into()));
         assert_eq!(records.find(&1), None);

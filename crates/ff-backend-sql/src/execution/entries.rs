@@ -25,7 +25,7 @@ pub(crate) static NARROW_TABLES: [NarrowTable; 4] = [
     NarrowTable { table: &READY, rows: ready, is_same: |_, _| false },
     NarrowTable { table: &LEASE, rows: lease, is_same: |_, _| false },
     NarrowTable { table: &DUE, rows: due, is_same: |_, _| false },
-    NarrowTable { table: &TAG, rows: labels, is_same: has_same_labels },
+    NarrowTable { table: &TAG, rows: labels, is_same: has_same_tag_rows },
 ];
 
 impl NarrowTable {
@@ -111,41 +111,41 @@ fn labels(execution: &Execution) -> Vec<Key> {
     }
     let (namespace, place) = (&execution.namespace, Cursor::of(execution));
     let labels = execution.tags.iter().map(|(key, value)| (key.as_str(), value.as_str()));
-    let labels = labels.chain(label_of_state(execution.public_state()));
-    let labels = labels.chain(label_of_reason(execution.blocking_reason()));
-    let labels = labels.chain(label_of_usage(execution));
-    labels.map(|label| key_of_label(namespace, label, place)).collect()
+    let labels = labels.chain(state_as_tag(execution.public_state()));
+    let labels = labels.chain(reason_as_tag(execution.blocking_reason()));
+    let labels = labels.chain(usage_as_tag(execution));
+    labels.map(|label| key_of_tag_row(namespace, label, place)).collect()
 }
 
-fn has_same_labels(before: &Execution, after: &Execution) -> bool {
-    let label_of_state = |execution: &Execution| label_of_state(execution.public_state());
-    let label_of_reason = |execution: &Execution| label_of_reason(execution.blocking_reason());
+fn has_same_tag_rows(before: &Execution, after: &Execution) -> bool {
+    let state_as_tag = |execution: &Execution| state_as_tag(execution.public_state());
+    let reason_as_tag = |execution: &Execution| reason_as_tag(execution.blocking_reason());
     before.tags == after.tags
         && before.is_staged() == after.is_staged()
-        && label_of_state(before) == label_of_state(after)
-        && label_of_reason(before) == label_of_reason(after)
-        && label_of_usage(before) == label_of_usage(after)
+        && state_as_tag(before) == state_as_tag(after)
+        && reason_as_tag(before) == reason_as_tag(after)
+        && usage_as_tag(before) == usage_as_tag(after)
 }
 
 /// Returns the label for searches by state, if the state has one. Other labels have a key, this one has none.
-pub(crate) fn label_of_state(state: PublicState) -> Option<(&'static str, &'static str)> {
+pub(crate) fn state_as_tag(state: PublicState) -> Option<(&'static str, &'static str)> {
     has_state_index(state).then_some(("", state.as_str()))
 }
 
 /// Returns the label for searches by blocking reason, if it is a reason of admission.
-pub(crate) fn label_of_reason(reason: BlockingReason) -> Option<(&'static str, &'static str)> {
+pub(crate) fn reason_as_tag(reason: BlockingReason) -> Option<(&'static str, &'static str)> {
     has_reason_index(reason).then_some(("", reason.as_str()))
 }
 
 /// The label value of executions with usage that budgets may not have counted. No state and no reason has this name.
 pub(crate) const USAGE_BACKLOG: &str = "usage";
 
-fn label_of_usage(execution: &Execution) -> Option<(&'static str, &'static str)> {
+fn usage_as_tag(execution: &Execution) -> Option<(&'static str, &'static str)> {
     execution.usage.as_ref()?.is_pending().then_some(("", USAGE_BACKLOG))
 }
 
 /// Returns the row of a label at an execution's place in listings.
-pub(crate) fn key_of_label(namespace: &Namespace, (key, value): (&str, &str), place: Cursor) -> Key {
+pub(crate) fn key_of_tag_row(namespace: &Namespace, (key, value): (&str, &str), place: Cursor) -> Key {
     vec![
         namespace.as_str().into(),
         key.into(),

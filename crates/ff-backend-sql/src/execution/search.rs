@@ -5,7 +5,7 @@ use ff_core::limits;
 use ff_core::types::{ExecutionId, TimestampMs};
 use uuid::Uuid;
 
-use super::{STAGED, key_of_label, label_of_reason, label_of_state};
+use super::{STAGED, key_of_tag_row, reason_as_tag, state_as_tag};
 use crate::error::SqlError;
 use crate::queries::{WALK_LABEL, WALK_LANE, WALK_NAMESPACE};
 use crate::schema::TAG;
@@ -54,8 +54,8 @@ pub(super) async fn search(reader: &mut dyn Read, args: &ListArgs) -> Result<Sea
 fn index(filter: &Filter) -> (&'static str, Vec<Value>) {
     let namespace = || Value::from(filter.namespace.as_str());
     let tag = filter.tags.first_key_value().map(|(key, value)| (key.as_str(), value.as_str()));
-    let reason = filter.blocking_reason.and_then(label_of_reason);
-    match (reason.or(tag).or_else(|| label_of_state(filter.state?)), &filter.lane) {
+    let reason = filter.blocking_reason.and_then(reason_as_tag);
+    match (reason.or(tag).or_else(|| state_as_tag(filter.state?)), &filter.lane) {
         (Some((key, value)), _) => (WALK_LABEL, vec![namespace(), key.into(), value.into()]),
         (None, Some(lane)) => (WALK_LANE, vec![lane.within(&filter.namespace).as_str().into()]),
         (None, None) => (WALK_NAMESPACE, vec![namespace()]),
@@ -91,7 +91,7 @@ async fn meant(reader: &mut dyn Read, filter: &Filter, rows: &[Row]) -> Result<V
         }
         let keys: Vec<_> = places
             .iter()
-            .map(|place| key_of_label(&filter.namespace, (key.as_str(), value.as_str()), *place))
+            .map(|place| key_of_tag_row(&filter.namespace, (key.as_str(), value.as_str()), *place))
             .collect();
         let labelled = reader.load(&TAG, TAG.named(&["partition"]), &keys).await?;
         let both = places.into_iter().zip(labelled);

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_is_owed_until_everybody_knows() {
+    fn an_end_stays_pending_until_all_dependents_are_notified() {
         let (mut model, root) = wide();
         let before = stand(&model, &root);
         cancel(&mut model, root);
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_runs_again_owes_no_end() {
+    fn a_replayed_execution_has_no_pending_end() {
         let (mut model, root) = wide();
         cancel(&mut model, root);
         let pending = stand(&model, &root);

@@ -16,7 +16,7 @@ use ff_core::query::{DescribeFlow, EndOfFlow, NamespaceOfFlow};
 use ff_core::types::{EdgeId, FlowId, Namespace, TimestampMs};
 use uuid::Uuid;
 
-use super::{group_beside, key_of_flow, read_edge};
+use super::{key_of_flow, read_edge, read_optional_group};
 use crate::error::SqlError;
 use crate::execution::{namespace_in, read_execution};
 use crate::flow::queries::{EDGES_AFTER, FLOW_EVENTS_FROM, LIST_FLOWS, MEMBERS_FROM};
@@ -71,7 +71,7 @@ impl Question for FlowMembersArgs {
 
 fn member(row: &Row) -> Result<Option<MemberInfo>, SqlError> {
     let execution = read_execution(row, 1)?;
-    Ok(MemberInfo::of(&execution, group_beside(execution.id, row, 3)?.as_ref()))
+    Ok(MemberInfo::of(&execution, read_optional_group(execution.id, row, 3)?.as_ref()))
 }
 
 #[async_trait]

@@ -174,7 +174,7 @@ pub(crate) fn read_group(downstream: ExecutionId, row: &Row, from: usize) -> Res
 }
 
 /// Reads a group from the columns beginning at `from`; none if they are empty.
-pub(crate) fn group_beside(downstream: ExecutionId, row: &Row, from: usize) -> Result<Option<Group>, SqlError> {
+pub(crate) fn read_optional_group(downstream: ExecutionId, row: &Row, from: usize) -> Result<Option<Group>, SqlError> {
     if row.is_null(from) { Ok(None) } else { read_group(downstream, row, from).map(Some) }
 }
 
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_differs_is_written_over_and_told_by_the_doctor() {
+    fn only_changed_columns_are_overwritten_and_reported_by_the_doctor() {
         let before = flow();
         let after = Flow { started_at: Some(TimestampMs(7)), ..before.clone() };
         let put = flow_put(Some(&before), &after).unwrap();

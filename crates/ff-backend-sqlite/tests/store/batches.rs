@@ -92,7 +92,7 @@ fn unknown() -> ExecutionId {
 }
 
 #[tokio::test]
-async fn what_comes_together_is_committed_together() {
+async fn operations_queued_together_share_a_commit() {
     let place = StoreLocation::new();
     let busy = BusyStore::new(&place);
     let store = busy.store.clone();
@@ -103,7 +103,7 @@ async fn what_comes_together_is_committed_together() {
 }
 
 #[tokio::test]
-async fn one_alone_is_committed_at_once() {
+async fn a_single_operation_is_committed_at_once() {
     let place = StoreLocation::new();
     let store = place.open();
     for expected in 1..=5 {
@@ -128,7 +128,7 @@ async fn a_refused_one_writes_nothing_and_the_others_go_on() {
 }
 
 #[tokio::test]
-async fn what_changes_nothing_is_not_written() {
+async fn a_repeat_without_changes_is_not_committed() {
     let place = StoreLocation::new();
     let store = place.open();
     let work = work();

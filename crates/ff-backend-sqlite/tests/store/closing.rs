@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use crate::{StoreLocation, beside, work};
 
 #[tokio::test]
-async fn what_was_queued_is_done_before_the_store_closes() {
+async fn queued_operations_finish_before_the_store_closes() {
     let place = StoreLocation::new();
     let store = place.open();
     let submissions = join_all((0..100).map(|_| store.submit(work())));

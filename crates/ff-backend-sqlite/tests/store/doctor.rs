@@ -80,7 +80,7 @@ async fn a_flow_that_is_not_as_its_record_says_or_cannot_be_read_is_found_and_ha
 }
 
 #[tokio::test]
-async fn what_waits_is_looked_at_as_well() {
+async fn the_doctor_checks_suspended_executions() {
     for (change, invariants) in [
         ("UPDATE execution SET changed_at = 7 WHERE uuid = ?1", &["I8"][..]),
         ("DELETE FROM waitpoint WHERE uuid = ?1", &["I9"]),

@@ -128,7 +128,7 @@ async fn a_flow_is_seen_whole_with_its_members_edges_and_events() {
 
 /// Most of a full list of events is written without the store. New events then push the oldest ones out.
 #[tokio::test]
-async fn the_newest_events_are_kept_and_who_missed_some_is_told() {
+async fn the_newest_flow_events_are_kept_and_missed_ones_are_reported() {
     let place = StoreLocation::new();
     let store = place.open();
     let id = store.submit_flow(chain(2)).await.unwrap().flow_id;
@@ -223,7 +223,7 @@ async fn a_large_flow_is_there_at_once_and_listed_as_its_members_are_opened() {
 }
 
 #[tokio::test]
-async fn flows_are_listed_newest_first_by_what_is_asked_for() {
+async fn flows_are_listed_newest_first_and_filtered() {
     let place = StoreLocation::new();
     let clock = standing_clock();
     let store = ff_backend_sqlite::open(&place.path(), SqliteOptions { clock: clock.clone(), ..options() }).unwrap();
@@ -267,7 +267,7 @@ async fn flows_are_listed_newest_first_by_what_is_asked_for() {
 
 /// A process is killed while many notifications of dependents are pending.
 #[tokio::test]
-async fn what_was_owed_when_the_process_was_killed_is_paid_by_the_next() {
+async fn notifications_pending_at_a_kill_are_sent_by_the_next_process() {
     let (living, killed) = (StoreLocation::new(), StoreLocation::new());
     let store = living.open();
     let id = store.submit_flow(graph(300, (1..300).map(|n| edge(0, n)))).await.unwrap().flow_id;

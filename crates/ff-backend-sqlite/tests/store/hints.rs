@@ -36,7 +36,7 @@ async fn a_hint_comes_after_the_commit_is_visible() {
 }
 
 #[tokio::test]
-async fn a_listener_that_fell_behind_is_told() {
+async fn a_listener_that_fell_behind_gets_a_missed_hint() {
     let place = StoreLocation::new();
     let store = place.open();
     let mut hints = store.hints();
@@ -48,7 +48,7 @@ async fn a_listener_that_fell_behind_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_is_told_of_a_signal_finds_it_in_the_feed() {
+async fn a_signal_is_in_the_feed_before_its_hint_arrives() {
     const MANY: usize = 50;
     let place = StoreLocation::new();
     let store = Arc::new(place.open());

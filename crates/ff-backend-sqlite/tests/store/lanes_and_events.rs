@@ -209,7 +209,7 @@ async fn workers_are_known_while_they_are_there() {
 }
 
 #[tokio::test]
-async fn a_reader_goes_on_where_it_was_after_a_restart() {
+async fn a_reader_continues_from_its_cursor_after_a_restart() {
     let place = StoreLocation::new();
     let (first, clock) = store(&place, None);
     let read = |after| EventsArgs { after, namespace: None, execution: None, limit: 100 };

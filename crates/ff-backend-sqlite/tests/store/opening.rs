@@ -47,7 +47,7 @@ fn a_link_to_a_file_is_that_file() {
 
 #[cfg(unix)]
 #[test]
-fn a_new_file_and_what_lies_beside_it_is_for_its_user_only() {
+fn a_new_database_and_its_side_files_are_private_to_the_user() {
     use std::os::unix::fs::PermissionsExt;
     let place = StoreLocation::new();
     let _store = place.open();
@@ -59,7 +59,7 @@ fn a_new_file_and_what_lies_beside_it_is_for_its_user_only() {
 
 /// The other process is this test again; an environment variable names its file.
 #[test]
-fn another_process_is_told_that_the_file_is_in_use() {
+fn a_second_process_is_refused_while_the_file_is_in_use() {
     const FILE: &str = "FF_TRY_TO_OPEN";
     if let Some(path) = std::env::var_os(FILE) {
         let opened = ff_backend_sqlite::open(path.as_ref(), options());
@@ -69,7 +69,7 @@ fn another_process_is_told_that_the_file_is_in_use() {
     let place = StoreLocation::new();
     let try_to_open = || {
         let this = std::env::current_exe().unwrap();
-        let name = "opening::another_process_is_told_that_the_file_is_in_use";
+        let name = "opening::a_second_process_is_refused_while_the_file_is_in_use";
         let run = Command::new(this).args(["--exact", name, "--nocapture"]).env(FILE, place.path()).output().unwrap();
         String::from_utf8(run.stdout).unwrap()
     };

@@ -124,7 +124,7 @@ async fn a_search_for_what_is_rare_ends_a_page_before_it_has_looked_at_everythin
 }
 
 #[tokio::test]
-async fn many_are_cancelled_by_what_they_are_after_somebody_has_seen_which() {
+async fn a_bulk_cancel_matches_its_dry_run() {
     let place = StoreLocation::new();
     let (store, _) = store(&place, None);
     let tags = labels(&[("team", "blue")]);

@@ -13,7 +13,7 @@ use ff_core::types::{ContentType, Namespace, SignalId, WaitpointId};
 use crate::{StoreLocation, claim_on, key, signal, suspended, work};
 
 #[tokio::test]
-async fn what_waits_is_listed_with_its_reason() {
+async fn a_suspended_execution_is_listed_with_its_waitpoints() {
     let place = StoreLocation::new();
     let store = place.open();
     let (id, granted) = suspended(&store).await;

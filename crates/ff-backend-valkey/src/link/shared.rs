@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_server_that_cannot_be_reached_rests_and_is_asked_again() {
+    async fn an_unreachable_server_is_tried_again_after_a_pause() {
         let shared = SharedConnection::<&str>::absent();
         let fail = || async { Err((ErrorKind::Io, "connection refused").into()) };
         assert!(shared.get(fail).await.is_err());

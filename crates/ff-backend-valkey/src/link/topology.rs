@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_without_a_host_is_where_it_was_asked_and_a_slot_nobody_has_is_nobodys() {
+    fn a_node_without_a_host_has_the_queried_host_and_a_free_slot_no_owner() {
         let slots = [Value::Nil, text(""), text("?")].into_iter().zip(0..);
         let slots = slots.map(|(host, slot)| range(slot, slot, vec![node(host, 7000, "a")])).collect();
         let view = View::read(Value::Array(slots), text(&line("a", "master,fail?", 1)), "here").unwrap();

@@ -69,7 +69,7 @@ async fn a_payload_or_result_over_its_limit_is_refused_and_nothing_is_written() 
 }
 
 #[tokio::test]
-async fn every_text_that_is_allowed_comes_back_as_it_was() {
+async fn every_allowed_text_is_read_back_unchanged() {
     let server = Process::start(Flavour::Valkey, &[]);
     let store = connect(&server.url()).await;
     let allowed: String = AWKWARD.chars().filter(|c| !c.is_control()).collect();
@@ -93,7 +93,7 @@ async fn every_text_that_is_allowed_comes_back_as_it_was() {
 }
 
 #[tokio::test]
-async fn what_people_say_comes_back_as_they_said_it() {
+async fn free_text_is_read_back_unchanged() {
     let server = Process::start(Flavour::Valkey, &[]);
     let store = connect(&server.url()).await;
     for text in [AWKWARD, "", "=", "1"] {

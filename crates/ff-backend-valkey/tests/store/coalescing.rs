@@ -73,7 +73,7 @@ async fn a_caller_that_goes_away_leaves_the_others_their_answers() {
 }
 
 #[tokio::test]
-async fn what_is_submitted_within_a_moment_is_few_calls_and_each_has_its_own_answer() {
+async fn concurrent_submissions_share_calls_and_each_gets_its_own_answer() {
     let server = Process::start(Flavour::Valkey, &[]);
     let store = connect(&server.url()).await;
     be_known_everywhere(&store).await;

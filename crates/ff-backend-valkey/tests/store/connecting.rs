@@ -49,7 +49,7 @@ async fn no_server() {
 }
 
 #[tokio::test]
-async fn somebody_else_there() {
+async fn a_server_of_another_protocol_is_refused() {
     let port = stand_in::answering(&[("", "HTTP/1.1 400 Bad Request\r\n\r\n")]).await;
     let url = format!("valkey://127.0.0.1:{port}");
     refused(&url, options(), &["cannot reach", &port.to_string(), "answers as no Valkey does"]).await;

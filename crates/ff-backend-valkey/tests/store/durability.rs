@@ -81,7 +81,7 @@ async fn a_refusal_needs_no_disk() {
 }
 
 #[tokio::test]
-async fn a_server_that_goes_away_while_somebody_waits_leaves_the_outcome_unknown() {
+async fn a_server_that_dies_during_a_call_leaves_the_outcome_unknown() {
     let mut server = Process::start(Flavour::Valkey, &[]);
     let store = connect(&format!("{}?durability=fsync", server.url())).await;
     server.ask(&["CONFIG", "SET", "appendfsync", "no"]);

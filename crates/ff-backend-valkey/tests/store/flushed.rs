@@ -11,7 +11,7 @@ use crate::support::{Flavour, Process};
 use crate::{connect, work};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn functions_that_are_flushed_under_load_are_given_again_and_nobody_notices() {
+async fn functions_flushed_under_load_are_loaded_again_without_an_error() {
     let server = Process::start(Flavour::Valkey, &[]);
     let load = Load::on(connect(&server.url()).await);
     let callers = load.start(25);

@@ -79,7 +79,7 @@ async fn a_server_that_is_away_is_unavailable_until_it_is_back() {
 }
 
 #[tokio::test]
-async fn a_server_that_cannot_be_reached_is_not_asked_by_every_call() {
+async fn an_unreachable_server_is_not_contacted_by_every_call() {
     let mut server = Process::start(Flavour::Valkey, &[]);
     let store = connect(&server.url()).await;
     server.kill();
@@ -96,7 +96,7 @@ async fn a_server_that_cannot_be_reached_is_not_asked_by_every_call() {
 
 /// This happens when one of several calls in a set is not polled while its owner awaits something else.
 #[tokio::test]
-async fn calls_that_nobody_polls_hold_up_no_other() {
+async fn calls_that_are_not_polled_block_no_other() {
     let (single, primary) = (Process::start(Flavour::Valkey, &[]), lone_primary(&[]));
     for url in [single.url(), primary.url().replace("valkey:", "valkey+cluster:")] {
         let store = connect(&url).await;

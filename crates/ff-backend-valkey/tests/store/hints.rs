@@ -11,7 +11,7 @@ use crate::support::{Flavour, Process};
 use crate::{PATIENCE, claim, connect, insist, work};
 
 #[tokio::test]
-async fn what_one_program_does_another_hears_of() {
+async fn hints_reach_another_process() {
     let server = Process::start(Flavour::Valkey, &[]);
     let (here, there) = (connect(&server.url()).await, connect(&server.url()).await);
     let mut hints = there.hints();
@@ -64,7 +64,7 @@ async fn a_listener_hears_again_after_the_server_was_away() {
 }
 
 #[tokio::test]
-async fn what_another_program_publishes_costs_a_look_everywhere() {
+async fn a_foreign_message_on_the_channel_becomes_a_missed_hint() {
     let server = Process::start(Flavour::Valkey, &[]);
     let store = connect(&server.url()).await;
     let mut hints = store.hints();

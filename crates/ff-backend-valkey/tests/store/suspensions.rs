@@ -176,7 +176,7 @@ async fn forged_tokens_open_nothing_and_write_nothing() {
 }
 
 #[tokio::test]
-async fn whoever_read_the_feed_is_told_of_what_comes_after_and_nobody_else_is() {
+async fn reading_the_delivery_feed_enables_hints_for_later_deliveries() {
     let server = Process::start(Flavour::Valkey, &[]);
     let (here, there) = (connect(&server.url()).await, connect(&server.url()).await);
     let mut hints = there.hints();

@@ -34,7 +34,7 @@ async fn a_cluster_behind_tls_is_a_store() {
 }
 
 #[tokio::test]
-async fn a_server_nobody_we_trust_vouches_for_is_refused_in_one_line() {
+async fn a_server_with_an_untrusted_certificate_is_refused_in_one_line() {
     let server = TlsServer::start("localhost", single);
     let another = TlsServer::start("another.example", single);
     for url in [

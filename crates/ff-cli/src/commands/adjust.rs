@@ -105,7 +105,7 @@ enum DeadlineArg {
 fn deadline(text: &str) -> Result<DeadlineArg, String> {
     match moment::parse(text) {
         Ok(moment) => Ok(DeadlineArg::At(moment)),
-        Err(_) => span::parse(text).map(DeadlineArg::In).map_err(moment::or_moment),
+        Err(_) => span::parse(text).map(DeadlineArg::In).map_err(moment::add_timestamp_forms),
     }
 }
 

@@ -90,7 +90,7 @@ fn an_execution_and_a_lane_are_explained() {
 }
 
 #[test]
-fn one_of_a_singleton_key_runs_and_the_others_are_skipped_replaced_or_queued() {
+fn a_singleton_key_skips_replaces_or_queues_further_submissions() {
     let world = World::start();
     let submit = |on_conflict: &str| {
         world.run(&["submit", "report", "--singleton", "acme", "--on-conflict", on_conflict, "--json"])

@@ -60,7 +60,7 @@ fn a_file_is_applied_and_applied_again() {
 }
 
 #[test]
-fn what_a_store_has_is_exported_as_a_file_that_changes_nothing() {
+fn an_exported_file_changes_nothing_when_it_is_applied() {
     let world = World::start();
     apply(&world, FILE, &[]).ok();
     world.ok(&["lanes", "pause", "night"]);
@@ -78,7 +78,7 @@ fn what_a_store_has_is_exported_as_a_file_that_changes_nothing() {
 }
 
 #[test]
-fn what_a_file_does_not_name_is_removed_only_when_asked() {
+fn entries_missing_in_the_file_are_removed_only_with_prune() {
     let world = World::start();
     apply(&world, FILE, &[]).ok();
     world.ok(&["quotas", "set", "old", "--max-concurrent", "1"]);

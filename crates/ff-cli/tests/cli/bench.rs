@@ -6,7 +6,7 @@ use crate::servers::{Flavour, Process};
 use crate::world::{CommandRun, World, command};
 
 #[test]
-fn a_lifecycle_is_measured_beside_its_floor_on_a_file() {
+fn a_lifecycle_is_compared_with_its_floor_on_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let report = bench(folder.path(), &["lifecycle", "--store", "sqlite:bench.db", "--count", "200"]);
     assert_eq!((&report["scenario"], &report["store"]), (&"lifecycle".into(), &"sqlite:bench.db".into()));
@@ -21,7 +21,7 @@ fn a_lifecycle_is_measured_beside_its_floor_on_a_file() {
 }
 
 #[test]
-fn a_lifecycle_is_measured_beside_its_floor_on_a_server() {
+fn a_lifecycle_is_compared_with_its_floor_on_a_server() {
     let (folder, server) = (tempfile::tempdir().unwrap(), Process::start(Flavour::Valkey, &[]));
     let report = bench(folder.path(), &["lifecycle", "--store", &server.url(), "--count", "2000"]);
     compared(&report);
@@ -38,7 +38,7 @@ fn a_lifecycle_is_measured_beside_its_floor_on_a_server() {
 }
 
 #[test]
-fn a_budget_is_measured_beside_work_without_one() {
+fn executions_with_a_budget_are_compared_with_executions_without() {
     let folder = tempfile::tempdir().unwrap();
     let report = bench(folder.path(), &["budget", "--store", "sqlite:bench.db", "--count", "100", "--workers", "4"]);
     for figure in ["without_budget_per_s", "with_to_without", "report_p50_ms"] {
@@ -47,7 +47,7 @@ fn a_budget_is_measured_beside_work_without_one() {
 }
 
 #[test]
-fn a_quota_is_measured_beside_work_without_one() {
+fn executions_with_a_quota_are_compared_with_executions_without() {
     let folder = tempfile::tempdir().unwrap();
     let report = bench(
         folder.path(),
@@ -124,7 +124,7 @@ fn a_suspension_is_measured_on_a_file_and_on_a_server() {
 }
 
 #[test]
-fn steps_are_measured_beside_executions_without_them() {
+fn executions_with_steps_are_compared_with_executions_without() {
     let (folder, server) = (tempfile::tempdir().unwrap(), Process::start(Flavour::Valkey, &[]));
     for store in ["sqlite:bench.db", &server.url()] {
         let report = bench(folder.path(), &["steps", "--store", store, "--count", "50", "--steps", "3"]);
@@ -164,7 +164,7 @@ fn an_idle_engine_asks_a_server_next_to_nothing() {
 }
 
 #[test]
-fn what_cannot_be_measured_is_said_to_be() {
+fn bench_refuses_invalid_arguments() {
     let folder = tempfile::tempdir().unwrap();
     let bench = |args: &[&str]| CommandRun::of(command(folder.path(), &[&["bench", "lifecycle"], args].concat()));
     bench(&["--store", "http://127.0.0.1:7070"]).refused(2, "a server, not a store");

@@ -55,7 +55,7 @@ fn a_flag_goes_before_a_variable_before_the_file_before_what_is_so_unless_said()
 }
 
 #[test]
-fn what_the_file_says_is_done() {
+fn settings_of_the_config_file_are_applied() {
     let world = World::start();
     let text = format!(
         "[client]\nserver = {:?}\nnamespace = \"acme\"\n[worker]\nkind = [\"a\", \"b\"]\nexec = \"cat\"\nlane = \"mail\"\n\
@@ -73,7 +73,7 @@ fn what_the_file_says_is_done() {
 }
 
 #[test]
-fn what_is_wrong_in_the_file_is_told_with_its_line_and_what_was_meant() {
+fn a_config_error_is_reported_with_its_line_and_a_suggestion() {
     for (file, complaint) in [
         (
             "[server]\n\nlisen = \"127.0.0.1:1\"\n",

@@ -110,7 +110,7 @@ fn an_execution_over_its_budget_waits_for_more_of_it() {
 }
 
 #[test]
-fn what_waits_is_listed_with_why_and_since_when() {
+fn suspensions_are_listed_with_their_reason_and_age() {
     let asking = SuspendedWork::start();
     let empty = asking.world.ok(&["suspensions"]);
     assert!(empty.starts_with("ID") && empty.lines().count() == 1, "{empty}");
@@ -140,7 +140,7 @@ fn what_waits_is_listed_with_why_and_since_when() {
 }
 
 #[test]
-fn what_waits_is_paged_like_any_listing() {
+fn suspensions_are_paged_like_any_listing() {
     let asking = SuspendedWork::start();
     (0..3).for_each(|_| drop(asking.waits("order")));
     let first = asking.world.run(&["suspensions", "--limit", "2"]);
@@ -229,7 +229,7 @@ fn links_lead_to_the_public_address_and_work_after_a_rotation() {
 }
 
 #[test]
-fn links_are_printed_for_whoever_is_to_answer() {
+fn suspensions_are_listed_with_approval_links_on_request() {
     let asking = SuspendedWork::start();
     let id = asking.waits("deploy");
     let links = asking.world.json(&["suspensions", "--links"])["links"].clone();
@@ -246,7 +246,7 @@ fn links_are_printed_for_whoever_is_to_answer() {
 }
 
 #[test]
-fn a_wait_that_took_too_long_is_told_as_that() {
+fn a_suspension_timeout_is_reported_as_such() {
     let asking = SuspendedWork::start();
     let id = asking.world.ok(&["submit", "hurry"]);
     asking.world.run(&["result", &id, "--wait"]).refused(5, "expired: what it waited for did not come in time");

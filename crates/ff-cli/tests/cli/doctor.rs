@@ -21,7 +21,7 @@ fn a_sound_store_is_found_sound() {
 }
 
 #[test]
-fn damage_is_told_with_what_it_is_about() {
+fn doctor_reports_damage_with_the_execution_and_the_invariant() {
     let world = World::start();
     let id = world.ok(&["submit", "a", "--payload", "1"]);
     let folder = world.stop();

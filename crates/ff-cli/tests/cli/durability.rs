@@ -19,7 +19,7 @@ fn url(server: &Process) -> String {
 }
 
 #[test]
-fn a_valkey_that_may_lose_work_is_warned_of_and_refused_when_that_is_asked_for() {
+fn a_valkey_that_can_lose_work_is_a_warning_or_in_strict_mode_refused() {
     let folder = tempfile::tempdir().unwrap();
     let options = ["--appendonly", "no", "--maxmemory-policy", "allkeys-lru"];
     let store = Valkey::start(Flavour::Valkey, &options);

@@ -140,7 +140,7 @@ fn a_flow_that_is_cancelled_ends_with_its_last_member() {
 }
 
 #[test]
-fn what_is_wrong_with_a_file_names_the_node_or_the_edge_and_nothing_is_asked() {
+fn a_wrong_flow_file_is_refused_by_node_or_edge_and_submits_nothing() {
     let world = World::start();
     for (text, wrong) in [
         ("{kind: k, nodes: {a: {kind: x, after: [b]}, b: {kind: x, after: [a]}}}", "cycle_detected: edges.a->b"),

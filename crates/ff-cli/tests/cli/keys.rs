@@ -154,7 +154,7 @@ fn a_key_lets_its_holder_do_what_it_is_for_until_it_is_revoked() {
 }
 
 #[test]
-fn without_a_key_one_is_told_to_bring_one() {
+fn a_caller_without_a_key_is_pointed_to_the_key_variable() {
     let secured = KeyedServer::start(&[]);
     let mut nobody = secured.with("", &["list"]);
     nobody.env_remove("FF_API_KEY");
@@ -167,7 +167,7 @@ fn without_a_key_one_is_told_to_bring_one() {
 }
 
 #[test]
-fn a_key_nobody_may_have_is_refused_before_anything_is_asked() {
+fn keys_create_refuses_invalid_roles_namespaces_and_stores() {
     let folder = tempfile::tempdir().unwrap();
     let create = |args: &[&str]| {
         let args = [&["keys", "create", "--store", "sqlite:a.db", "--name", "x"], args].concat();

@@ -28,7 +28,7 @@ fn a_workers_line_for_programs_says_which_execution_which_lane_and_which_worker(
 }
 
 #[test]
-fn a_servers_line_for_programs_says_which_execution_it_was_asked_about() {
+fn a_servers_json_log_line_names_the_requested_execution() {
     let world = World::with(&["--log-format", "json", "-v"]);
     let id = world.ok(&["submit", "never"]);
     world.ok(&["cancel", &id]);

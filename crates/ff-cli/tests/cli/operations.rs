@@ -10,7 +10,7 @@ fn ids(page: &Value) -> Vec<String> {
 }
 
 #[test]
-fn a_listing_is_narrowed_by_kind_label_and_time() {
+fn a_listing_is_narrowed_by_kind_tag_and_time() {
     let world = World::start();
     let blue = world.ok(&["submit", "a", "--tag", "team=blue"]);
     let other = world.ok(&["submit", "b"]);
@@ -72,7 +72,7 @@ fn many_are_cancelled_and_run_again_and_a_dry_run_does_neither() {
 }
 
 #[test]
-fn a_person_is_asked_before_everything_is_cancelled() {
+fn a_terminal_user_must_confirm_before_everything_is_cancelled() {
     let world = World::start();
     let id = world.ok(&["submit", "a"]);
     let answered = |answer: &[u8]| CommandRun::fed(world.on_a_terminal(&["cancel", "--filter", "all"]), answer);
@@ -204,7 +204,7 @@ fn work_with_requirements_is_run_by_a_worker_that_meets_them() {
 }
 
 #[test]
-fn what_happens_is_shown_from_a_cursor_on() {
+fn events_are_shown_from_a_cursor_on() {
     let world = World::start();
     let begun = world.run(&["events"]);
     assert_eq!((begun.code, begun.text()), (Some(0), ""));

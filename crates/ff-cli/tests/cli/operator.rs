@@ -3,7 +3,7 @@
 use crate::world::World;
 
 #[test]
-fn cancelling_is_told_and_may_be_repeated() {
+fn a_cancellation_is_printed_and_can_be_repeated() {
     let world = World::start();
     let id = world.ok(&["submit", "a"]);
     assert_eq!(world.ok(&["cancel", &id, "--reason", "no longer needed"]), format!("{id} is cancelled"));
@@ -13,7 +13,7 @@ fn cancelling_is_told_and_may_be_repeated() {
 }
 
 #[test]
-fn what_has_ended_runs_again() {
+fn a_replayed_execution_runs_again() {
     let world = World::start();
     let id = world.ok(&["submit", "a"]);
     world.run(&["replay", &id]).refused(1, "execution_not_terminal");

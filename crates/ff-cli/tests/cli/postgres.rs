@@ -33,7 +33,7 @@ fn work_is_served_from_postgres_and_survives_the_server_in_front_of_it() {
 }
 
 #[test]
-fn a_database_that_cannot_be_used_is_told_in_one_line() {
+fn an_unusable_database_is_reported_in_one_line() {
     let (folder, database) = (tempfile::tempdir().unwrap(), Postgres::quick());
     let here = database.url("flowfabric");
     let nobody = here.replace("postgres@", "nobody:guess@");

@@ -117,7 +117,7 @@ async fn order(ctx: Context) -> Result<Value, Fault> {
 }
 
 #[test]
-fn libraries_are_not_heard_however_much_is_asked_for() {
+fn libraries_do_not_log_at_any_verbosity() {
     let (folder, database) = (tempfile::tempdir().unwrap(), Postgres::quick());
     let store = database.url("flowfabric");
     let args = ["server", "--store", &store, "--listen", "127.0.0.1:0", "--log-format", "json", "-vvv"];

@@ -33,7 +33,7 @@ fn a_listing_is_narrowed_by_state_lane_and_tenant() {
 }
 
 #[test]
-fn a_listing_goes_on_where_it_ended() {
+fn a_listing_continues_from_its_cursor() {
     let world = World::start();
     for _ in 0..5 {
         world.ok(&["submit", "a"]);
@@ -110,7 +110,7 @@ fn the_uuid_alone_is_enough_wherever_an_execution_lives() {
 }
 
 #[test]
-fn with_json_everything_that_is_told_is_json() {
+fn with_json_every_output_and_error_is_json() {
     let world = World::start();
     let run = |args: &[&str], code: i32| {
         let ran = world.run(&[args, &["--json"]].concat());

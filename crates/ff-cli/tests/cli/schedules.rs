@@ -101,7 +101,7 @@ fn a_past_range_is_started_on_request() {
 }
 
 #[test]
-fn what_is_wrong_is_said_and_nothing_is_written() {
+fn a_wrong_schedule_is_refused_and_writes_nothing() {
     let world = World::start();
     let create = |args: &[&str]| world.run(&[&["schedules", "create", "bad", "--kind", "k"], args].concat());
     create(&["--cron", "0 25 * * *"]).refused(2, "hour must be from 0 to 23");

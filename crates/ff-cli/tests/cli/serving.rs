@@ -16,7 +16,7 @@ fn the_first_screen_of_the_readme_works() {
 }
 
 #[test]
-fn everything_stops_when_asked_to_and_calls_that_a_success() {
+fn a_stopped_worker_and_server_exit_with_success() {
     let world = World::start();
     let worker = world.worker("echo", "cat");
     assert_eq!(world.ok(&["submit", "echo", "--payload", "1", "--wait"]), "1");
@@ -25,7 +25,7 @@ fn everything_stops_when_asked_to_and_calls_that_a_success() {
 }
 
 #[test]
-fn a_server_stops_while_somebody_waits_for_work() {
+fn a_server_stops_while_a_caller_waits_for_an_end() {
     let world = World::start();
     let _worker = world.worker("echo", "cat");
     let waiting = world.spawn(&["submit", "nobody.does.this", "--wait", "-v"]);
@@ -37,7 +37,7 @@ fn a_server_stops_while_somebody_waits_for_work() {
 }
 
 #[test]
-fn what_was_submitted_is_there_after_a_restart() {
+fn a_submitted_execution_survives_a_restart() {
     let world = World::start();
     let id = world.ok(&["submit", "later", "--payload", "[1,2]"]);
     let world = World::within(world.stop());
@@ -46,7 +46,7 @@ fn what_was_submitted_is_there_after_a_restart() {
 }
 
 #[test]
-fn a_second_owner_of_the_same_data_is_told_that_it_is_in_use() {
+fn a_second_server_on_the_same_data_is_refused_as_in_use() {
     let world = World::start();
     CommandRun::of(dev(world.folder.path())).refused(1, "in use");
 }
@@ -62,14 +62,14 @@ fn a_port_in_use_is_said_to_be() {
 }
 
 #[test]
-fn nobody_beyond_this_machine_is_served() {
+fn a_dev_server_listens_on_loopback_only() {
     let folder = tempfile::tempdir().unwrap();
     CommandRun::of(command(folder.path(), &["dev", "--listen", "0.0.0.0:0"])).refused(2, "loopback");
     CommandRun::of(command(folder.path(), &["dev", "--listen", "localhost"])).refused(2, "--listen");
 }
 
 #[test]
-fn where_things_are_is_told_to_programs_too() {
+fn a_dev_server_prints_its_address_and_store_as_json() {
     let folder = tempfile::tempdir().unwrap();
     let args = ["dev", "--listen", "127.0.0.1:0", "--data", "there", "--json"];
     let dev = Process::start(command(folder.path(), &args));
@@ -132,7 +132,7 @@ fn a_server_serves_the_store_it_is_given() {
 }
 
 #[test]
-fn a_server_tells_scrapers_what_was_done_at_an_address_of_their_own() {
+fn a_server_serves_metrics_at_a_separate_address() {
     let folder = tempfile::tempdir().unwrap();
     let serve = ["server", "--store", "memory:", "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"];
     let server = Process::start(command(folder.path(), &serve));

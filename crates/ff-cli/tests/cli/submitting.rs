@@ -49,7 +49,7 @@ fn every_option_reaches_the_execution() {
 }
 
 #[test]
-fn a_moment_that_has_passed_is_now() {
+fn a_start_time_in_the_past_means_now() {
     let world = World::start();
     let id = world.ok(&["submit", "a", "--at", "1"]);
     assert_eq!(world.json(&["get", &id])["public_state"], "waiting");
@@ -81,7 +81,7 @@ fn a_payload_comes_from_the_line_a_file_or_standard_input_unchanged() {
 }
 
 #[test]
-fn retries_and_times_are_flags_and_moments_are_rfc_3339() {
+fn retries_and_times_are_flags_and_timestamps_are_rfc_3339() {
     let world = World::start();
     let policy = r#"{"retry_policy":{"max_retries":1},"max_replay_count":4}"#;
     let times = ["--attempt-timeout", "90s", "--deadline", "2h", "--at", "2999-01-01T01:00:00+01:00"];
@@ -121,7 +121,7 @@ fn each_line_of_a_file_is_an_execution() {
 }
 
 #[test]
-fn a_line_that_is_refused_is_told_and_one_that_cannot_be_read_stops_everything() {
+fn a_refused_line_is_reported_and_an_unreadable_line_stops_the_submission() {
     let world = World::start();
     std::fs::write(world.folder.path().join("bad.jsonl"), "1\n{oops}\n").unwrap();
     world.run(&["submit", "a", "--from", "bad.jsonl"]).refused(2, "from: line 2 of bad.jsonl must be JSON");
@@ -162,7 +162,7 @@ fn the_same_key_is_the_same_execution() {
 }
 
 #[test]
-fn what_cannot_be_meant_is_refused_and_nothing_is_written() {
+fn an_invalid_submission_is_refused_and_writes_nothing() {
     let world = World::start();
     std::fs::write(world.folder.path().join("large"), vec![b'1'; 1024 * 1024 + 1]).unwrap();
     let hint = "--content-type text/plain";

@@ -44,7 +44,7 @@ fn the_recipe_of_the_page_works() {
 }
 
 #[test]
-fn a_certificate_with_a_common_name_only_is_told_how_to_be_made() {
+fn a_certificate_with_a_common_name_only_is_refused_with_a_hint() {
     let folder = tempfile::tempdir().unwrap();
     let key = "-newkey rsa:2048 -nodes -keyout server.key -out server.crt -days 2";
     shell(folder.path(), &format!("openssl req -x509 {key} -subj /CN=localhost"));
@@ -66,7 +66,7 @@ fn a_name_that_is_not_in_the_certificate_is_refused_though_the_certificate_is_in
 }
 
 #[test]
-fn https_to_a_server_without_tls_is_told_to_use_http() {
+fn https_to_a_server_without_tls_is_refused_with_a_hint() {
     let world = World::start();
     let folder = world.folder.path();
     shell(folder, "openssl req -x509 -newkey rsa:2048 -nodes -keyout k -out c -days 2 -subj /CN=x");

@@ -6,7 +6,7 @@ const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 
 #[test]
-fn a_program_finds_the_trace_of_whoever_submitted() {
+fn a_program_gets_the_trace_of_the_submission() {
     let world = World::start();
     let _worker = world.worker("who", r#"printf '%s|%s' "$TRACEPARENT" "$TRACESTATE""#);
     let submit = ["submit", "who", "--wait", "--traceparent", PARENT, "--tracestate", "rojo=1"];

@@ -52,7 +52,7 @@ fn a_store_that_hangs_is_reported_and_does_not_keep_the_server_from_stopping() {
 }
 
 #[test]
-fn a_server_that_cannot_be_used_is_told_in_one_line_and_left_alone() {
+fn an_unusable_valkey_is_reported_in_one_line_and_not_changed() {
     let folder = tempfile::tempdir().unwrap();
     let open = Process::start(Flavour::Valkey, &[]);
     let locked = Process::start(Flavour::Valkey, &["--requirepass", "secret"]);

@@ -54,7 +54,7 @@ fn every_other_end_has_its_code() {
 }
 
 #[test]
-fn whoever_is_interrupted_learns_that_the_work_goes_on() {
+fn an_interrupted_caller_learns_that_the_execution_continues() {
     let world = World::start();
     let waiting = world.spawn(&["submit", "slow", "--wait", "-v"]);
     waiting.says("waiting for the end");

@@ -60,7 +60,7 @@ fn a_watch_that_is_cut_short_leaves_the_execution_alone() {
 }
 
 #[test]
-fn everything_is_watched_until_told_to_stop() {
+fn watch_prints_lanes_and_events_until_it_is_interrupted() {
     let world = World::start();
     let watching = world.spawn(&["watch"]);
     world.ok(&["submit", "a", "--lane", "mail"]);

@@ -49,7 +49,7 @@ fn a_program_knows_what_it_works_on() {
 }
 
 #[test]
-fn a_program_is_told_no_secret() {
+fn a_program_gets_no_secrets() {
     let world = World::start();
     let mut worker = world.command(&["worker", "--kind", "env", "--exec", "env"]);
     let key = SecretKey::draw(&SystemEntropy).expose();
@@ -128,7 +128,7 @@ fn a_program_that_will_not_stop_is_killed() {
 }
 
 #[test]
-fn a_worker_that_is_asked_to_stop_finishes_what_it_holds() {
+fn a_stopping_worker_finishes_its_running_job() {
     let world = World::start();
     let gate = world.folder.path().join("gate");
     assert!(Command::new("mkfifo").arg(&gate).status().unwrap().success());
@@ -143,7 +143,7 @@ fn a_worker_that_is_asked_to_stop_finishes_what_it_holds() {
 }
 
 #[test]
-fn a_worker_tells_of_every_job_in_two_lines() {
+fn a_worker_logs_every_job_in_two_lines() {
     let world = World::start();
     let worker = world.worker("job", "read code; exit $code");
     let done = world.ok(&["submit", "job", "--payload", "0\n"]);
@@ -155,7 +155,7 @@ fn a_worker_tells_of_every_job_in_two_lines() {
 }
 
 #[test]
-fn a_worker_says_what_it_waits_for_and_stops_at_once_when_asked_twice() {
+fn a_stopping_worker_logs_its_jobs_and_a_second_interrupt_stops_them() {
     let world = World::start();
     let args = ["worker", "--kind", "nap", "--exec", "echo napping >&2; sleep 600", "--concurrency", "2"];
     let worker = world.spawn(&args);
@@ -173,7 +173,7 @@ fn a_worker_says_what_it_waits_for_and_stops_at_once_when_asked_twice() {
 }
 
 #[test]
-fn what_a_worker_cannot_be_is_said_at_once() {
+fn a_worker_with_invalid_arguments_is_refused_at_once() {
     let world = World::start();
     let exec = ["worker", "--kind", "a", "--exec", "cat"];
     world.run(&["worker", "--exec", "cat"]).refused(2, "--kind");

@@ -31,7 +31,7 @@ pub(crate) async fn unblocked_work_has_kept_its_place(world: World) {
     assert_eq!(claimed.iter().map(LeasedExecution::id).collect::<Vec<_>>(), [first, second]);
 }
 
-pub(crate) async fn a_moment_that_is_known_makes_it_ready_by_itself(world: World) {
+pub(crate) async fn an_execution_blocked_until_a_known_time_becomes_ready_by_itself(world: World) {
     let id = world.submit("resize", b"cat.png").await;
     let retry_at = world.clock.now() + 500;
     block(&world, &[(id, 0)], quota(Some(retry_at))).await;
@@ -151,7 +151,7 @@ pub(crate) async fn a_hold_takes_the_place_of_another_blocker(world: World) {
     assert_eq!(world.worker("w").claim().await.id(), id);
 }
 
-pub(crate) async fn being_blocked_and_unblocked_is_told_with_the_reason(world: World) {
+pub(crate) async fn blocking_and_unblocking_have_events_with_the_reason(world: World) {
     let id = world.submit("resize", b"cat.png").await;
     let start = follow(&world).await;
     block(&world, &[(id, 0)], route()).await;
@@ -165,7 +165,7 @@ pub(crate) async fn being_blocked_and_unblocked_is_told_with_the_reason(world: W
     assert_eq!(events, [blocked(route), unblocked(route), blocked(quota), unblocked(quota)]);
 }
 
-pub(crate) async fn what_cannot_be_blocked_is_refused_and_writes_nothing(world: World) {
+pub(crate) async fn an_invalid_unblock_is_refused_and_writes_nothing(world: World) {
     let id = world.submit("resize", b"cat.png").await;
     let before = world.contents().await;
     let store = &world.engine_store;

@@ -21,7 +21,7 @@ pub(crate) async fn the_last_submission_is_what_runs(world: World) {
     assert_eq!(world.backend.payload(&held.id()).await.unwrap(), Payload::json("22"));
 }
 
-pub(crate) async fn one_that_has_started_is_left_alone(world: World) {
+pub(crate) async fn a_debounced_submission_does_not_move_a_started_execution(world: World) {
     let first = debounced(&world, "1").submit().await;
     world.clock.advance(ms(1_000)).await;
     let held = world.worker("w").claim().await;
@@ -37,7 +37,7 @@ pub(crate) async fn one_that_has_started_is_left_alone(world: World) {
 }
 
 /// An execution that waits for a worker has not started, so a new submission still moves it.
-pub(crate) async fn one_that_waits_for_a_worker_is_moved(world: World) {
+pub(crate) async fn a_debounced_submission_moves_a_waiting_execution(world: World) {
     let first = debounced(&world, "1").submit().await;
     world.clock.advance(ms(1_000)).await;
     assert_eq!(world.state(&first).await, PublicState::Waiting);

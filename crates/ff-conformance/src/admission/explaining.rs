@@ -38,7 +38,7 @@ pub(crate) async fn work_says_how_many_are_ahead_of_it(world: World) {
     assert_eq!(detail, "6 of kind resize are ahead of it in lane default");
 }
 
-pub(crate) async fn a_paused_lane_and_a_full_one_are_told(world: World) {
+pub(crate) async fn explain_names_a_paused_lane_and_a_full_lane(world: World) {
     register(&world, "w-1", "resize").await;
     let lane = world.lane("default");
     lane.configure(ConfigureLaneArgs { concurrency: Setting::To(1), ..lane.args() }).await.unwrap();
@@ -91,7 +91,7 @@ pub(crate) async fn members_of_flows_and_suspended_work_say_what_they_wait_for(w
     assert_eq!(explained.public_state, PublicState::Suspended);
 }
 
-pub(crate) async fn what_has_ended_says_so_and_what_is_not_there_is_refused(world: World) {
+pub(crate) async fn explain_reports_an_end_and_refuses_an_unknown_execution(world: World) {
     let held = world.held().await;
     held.complete(b"done").await.unwrap();
     let explained = explain(&world, &held.id()).await;

@@ -39,7 +39,7 @@ pub(crate) async fn holding_and_releasing_twice_is_once(world: World) {
     assert!(release(&world, &id).await.unwrap().already);
 }
 
-pub(crate) async fn held_work_that_runs_goes_on_to_its_end(world: World) {
+pub(crate) async fn a_running_execution_under_a_hold_can_complete(world: World) {
     let held = world.held().await;
     assert_eq!(hold(&world, &held.id()).await.unwrap().public_state, PublicState::Active);
     held.renew().await.unwrap();
@@ -149,7 +149,7 @@ pub(crate) async fn a_hold_that_cannot_be_is_refused_and_writes_nothing(world: W
     assert_eq!(world.contents().await, before);
 }
 
-pub(crate) async fn a_hold_and_its_release_are_told(world: World) {
+pub(crate) async fn a_hold_and_its_release_have_events(world: World) {
     let id = world.submit("resize", b"cat.png").await;
     let start = follow(&world).await;
     hold(&world, &id).await.unwrap();

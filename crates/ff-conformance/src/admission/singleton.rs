@@ -66,7 +66,7 @@ pub(crate) async fn every_end_lets_the_next_go_on(world: World) {
     assert_eq!(world.worker("w").claim().await.id(), fourth);
 }
 
-pub(crate) async fn one_that_ends_in_the_queue_is_passed_over(world: World) {
+pub(crate) async fn a_queued_execution_that_ends_is_passed_over(world: World) {
     let first = only(&world, OnConflict::Queue).submit().await;
     let second = only(&world, OnConflict::Queue).submit().await;
     let third = only(&world, OnConflict::Queue).submit().await;
@@ -168,7 +168,7 @@ pub(crate) async fn a_singleton_has_no_idempotency_key(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-pub(crate) async fn being_queued_and_having_the_turn_is_told(world: World) {
+pub(crate) async fn a_queued_execution_has_a_blocked_and_an_unblocked_event(world: World) {
     let reader = follow(&world).await;
     only(&world, OnConflict::Queue).submit().await;
     let second = only(&world, OnConflict::Queue).submit().await;

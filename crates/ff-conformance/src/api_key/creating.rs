@@ -29,7 +29,7 @@ pub(crate) async fn an_id_stands_for_one_key(world: World) {
     assert_eq!(found.secret_hash, key("a1").secret_hash);
 }
 
-pub(crate) async fn a_key_nobody_may_have_is_refused_by_its_field(world: World) {
+pub(crate) async fn an_invalid_key_request_is_refused_by_its_field(world: World) {
     for (args, code, field) in [
         (CreateKeyArgs { roles: [].into(), ..key("a1") }, "invalid_input", "roles"),
         (CreateKeyArgs { namespace: None, ..key("a1") }, "invalid_input", "namespace"),

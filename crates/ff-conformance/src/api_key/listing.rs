@@ -11,7 +11,7 @@ pub(crate) async fn keys_are_listed_by_id_page_by_page(world: World) {
     assert_eq!(ids(&world).await, ["a", "b", "c", "d"]);
 }
 
-pub(crate) async fn a_list_of_keys_tells_everything_but_secrets(world: World) {
+pub(crate) async fn a_list_of_keys_shows_everything_but_secrets(world: World) {
     let created = world.backend.create_key(key("a1")).await.unwrap();
     let page = world.backend.list_keys(ListKeysArgs { after: None, limit: 10 }).await.unwrap();
     assert_eq!(page.keys, [created.key]);

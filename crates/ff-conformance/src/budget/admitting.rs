@@ -20,7 +20,7 @@ pub(crate) async fn a_claim_reserves_and_a_report_settles(world: World) {
     world.check_invariants().await;
 }
 
-pub(crate) async fn what_a_budget_keeps_back_says_so(world: World) {
+pub(crate) async fn an_execution_blocked_by_a_budget_shows_the_reason(world: World) {
     let json = r#"{"scope":"namespace","limits":{"tokens":{"hard":10}},"reset":{"interval":{"every_ms":60000}}}"#;
     let budget = put(&world, "small", json).await;
     let ids = submit_for(&world, "acme", 2).await;

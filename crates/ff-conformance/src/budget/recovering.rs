@@ -25,7 +25,7 @@ async fn reserve(world: &World, budget: &Budget) -> usize {
     admitted
 }
 
-pub(crate) async fn what_a_process_reserved_that_died_is_free_again(world: World) {
+pub(crate) async fn reservations_of_a_dead_process_are_released(world: World) {
     let budget = put(&world, "all", PLAIN).await;
     submit_for(&world, "acme", 3).await;
     assert_eq!(reserve(&world, &budget).await, 1);

@@ -23,7 +23,7 @@ pub(crate) async fn a_new_period_lets_work_start_again(world: World) {
 }
 
 /// No engine has to run at the moment a period ends.
-pub(crate) async fn periods_that_nobody_saw_are_skipped(world: World) {
+pub(crate) async fn budget_periods_without_a_running_engine_are_skipped(world: World) {
     let budget = put(&world, "minute", MINUTE).await;
     submit_for(&world, "acme", 1).await;
     let held = claim_all(&world).await.pop().unwrap();

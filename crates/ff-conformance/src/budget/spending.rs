@@ -55,7 +55,7 @@ pub(crate) async fn every_attempt_has_its_own_usage(world: World) {
     assert_eq!(usage.attempts.into_values().collect::<Vec<_>>(), [tokens(3), tokens(4)]);
 }
 
-pub(crate) async fn a_soft_limit_is_told_of_once(world: World) {
+pub(crate) async fn a_soft_limit_has_one_event(world: World) {
     let budget = put(&world, "all", PLAIN).await;
     submit_for(&world, "acme", 1).await;
     let held = claim_all(&world).await.pop().unwrap();
@@ -84,7 +84,7 @@ pub(crate) async fn an_execution_over_its_budget_fails_where_the_budget_says_so(
     assert_eq!(standing(&world, "strict").await.0, 12);
 }
 
-pub(crate) async fn what_a_lost_lease_has_spent_counts(world: World) {
+pub(crate) async fn usage_reported_under_a_lost_lease_counts(world: World) {
     put(&world, "all", PLAIN).await;
     submit_for(&world, "acme", 1).await;
     let slow = claim_all(&world).await.pop().unwrap();

@@ -3,7 +3,7 @@
 use super::{follow, read, since};
 use crate::prelude::*;
 
-pub(crate) async fn who_begins_now_learns_nothing_of_before(world: World) {
+pub(crate) async fn a_new_reader_receives_no_earlier_events(world: World) {
     world.submit("resize", b"cat.png").await;
     follow(&world).await;
     world.submit("resize", b"cat.png").await;
@@ -57,7 +57,7 @@ pub(crate) async fn an_encrypted_cursor_without_its_key_is_refused(world: World)
 }
 
 /// The reader keeps the cursor as text, so the cursor outlives the reader.
-pub(crate) async fn a_reader_goes_on_where_it_was(world: World) {
+pub(crate) async fn a_reader_continues_from_its_cursor(world: World) {
     let start = follow(&world).await;
     let first = world.submit("resize", b"cat.png").await;
     let page = read(&world, &start).await;
@@ -123,7 +123,7 @@ pub(crate) async fn a_wait_for_something_to_happen_runs_out(world: World) {
     assert_refused!(world.long_poll.next_events(since(&start), limits::LONG_POLL_MS + 1).await, "limit_exceeded");
 }
 
-pub(crate) async fn who_comes_back_too_late_learns_that_something_was_missed(world: World) {
+pub(crate) async fn a_reader_that_returns_too_late_learns_that_it_missed_events(world: World) {
     let start = follow(&world).await;
     world.submit("resize", b"cat.png").await;
     world.clock.advance(ms(limits::FOLLOWED_MS)).await;

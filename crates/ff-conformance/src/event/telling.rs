@@ -3,7 +3,7 @@
 use super::{follow, read};
 use crate::prelude::*;
 
-pub(crate) async fn the_life_of_an_execution_is_told_in_order(world: World) {
+pub(crate) async fn events_record_the_life_of_an_execution_in_order(world: World) {
     let start = follow(&world).await;
     let id = world.job("resize").lane("mail").retries(1, ms(0)).submit().await;
     let worker = world.worker("holder").lanes(&["mail"]);
@@ -26,7 +26,7 @@ pub(crate) async fn the_life_of_an_execution_is_told_in_order(world: World) {
     );
 }
 
-pub(crate) async fn what_time_does_is_told(world: World) {
+pub(crate) async fn promotions_and_lease_expiries_have_events(world: World) {
     let start = follow(&world).await;
     world.job("resize").after(ms(1_000)).submit().await;
     world.clock.advance(ms(1_000)).await;
@@ -36,7 +36,7 @@ pub(crate) async fn what_time_does_is_told(world: World) {
     assert!(what.contains(&EventKind::Promoted) && what.ends_with(&[EventKind::LeaseExpired]), "{what:?}");
 }
 
-pub(crate) async fn what_operators_do_is_told(world: World) {
+pub(crate) async fn operator_actions_have_events(world: World) {
     let id = world.job("resize").priority(3).submit().await;
     world.clock.advance(ms(1)).await;
     let start = follow(&world).await;
@@ -65,7 +65,7 @@ pub(crate) async fn the_end_of_a_member_names_its_flow(world: World) {
 }
 
 /// Submits executions of different shapes in one call, with new labels and labels seen before.
-pub(crate) async fn a_bulk_is_told_in_its_order(world: World) {
+pub(crate) async fn a_bulk_submission_has_its_events_in_order(world: World) {
     let start = follow(&world).await;
     let job = || world.job("resize").on_partition(1);
     let jobs: Vec<_> = (0..60)

@@ -31,7 +31,7 @@ pub(crate) async fn many_are_replayed_by_what_they_are(world: World) {
 }
 
 /// A caller repeats the request for a page whose answer was lost. No execution is changed twice.
-pub(crate) async fn what_has_changed_since_is_left_alone(world: World) {
+pub(crate) async fn a_repeated_bulk_page_changes_no_execution_twice(world: World) {
     let (blue, _) = colours(&world).await;
     world.cancel(&blue[0]).await.unwrap();
     let as_of = world.clock.now();
@@ -43,7 +43,7 @@ pub(crate) async fn what_has_changed_since_is_left_alone(world: World) {
     assert_eq!(again.executions, []);
 }
 
-pub(crate) async fn what_refuses_is_told_of_and_passed_over(world: World) {
+pub(crate) async fn a_bulk_action_reports_a_refusal_and_continues(world: World) {
     let (blue, _) = colours(&world).await;
     for _ in 0..limits::MAX_REPLAYS {
         world.cancel(&blue[0]).await.unwrap();

@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 
-pub(crate) async fn work_nobody_tried_has_no_history(world: World) {
+pub(crate) async fn an_execution_without_attempts_has_no_history(world: World) {
     let id = world.submit("resize", b"cat.png").await;
     let history = world.attempts(&id).await;
     assert!(history.attempts.is_empty() && history.leases.is_empty());
@@ -19,7 +19,7 @@ pub(crate) async fn the_attempt_under_way_is_part_of_the_history(world: World) {
 }
 
 /// Runs one execution through lease expiry, delay, failure, revocation, cancellation, replay and completion.
-pub(crate) async fn a_history_tells_every_try_in_order(world: World) {
+pub(crate) async fn a_history_has_every_attempt_in_order(world: World) {
     let id = world.job("resize").retries(3, ms(500)).submit().await;
     let began = world.clock.now();
 

@@ -40,7 +40,7 @@ pub(crate) async fn a_thousand_at_once_each_have_their_own_answer(world: World) 
     assert_eq!(stored, limits::BULK - 11);
 }
 
-pub(crate) async fn one_more_than_a_thousand_is_refused_whole(world: World) {
+pub(crate) async fn a_bulk_of_a_thousand_and_one_is_refused_as_a_whole(world: World) {
     let jobs = (0..=limits::BULK).map(|_| world.job("resize").args()).collect();
     let refusal = assert_refused!(world.backend.submit_many(jobs).await, "limit_exceeded");
     assert_eq!(refusal.limit, Some((1_000, 1_001)));

@@ -33,7 +33,7 @@ pub(crate) async fn running_work_can_be_cancelled(world: World) {
     assert_eq!((history.leases[0].fence, history.leases[0].ended), (held.fence(), LeaseEnding::Cancelled));
 }
 
-pub(crate) async fn work_put_off_can_be_cancelled(world: World) {
+pub(crate) async fn an_execution_delayed_by_its_worker_can_be_cancelled(world: World) {
     let held = world.held().await;
     held.delay(ms(1_000)).await.unwrap();
     cancelled(&world, &held.id()).await;
@@ -59,7 +59,7 @@ pub(crate) async fn a_holder_of_cancelled_work_is_refused(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-pub(crate) async fn who_cancelled_and_why_is_kept(world: World) {
+pub(crate) async fn a_cancellation_keeps_its_author_and_reason(world: World) {
     let id = world.submit("resize", b"cat.png").await;
     let args = CancelArgs {
         execution_id: id,
@@ -82,7 +82,7 @@ pub(crate) async fn a_second_reason_is_not_taken(world: World) {
     assert_eq!(world.ended(&id).await.by, by);
 }
 
-pub(crate) async fn what_ended_otherwise_cannot_be_cancelled(world: World) {
+pub(crate) async fn a_completed_failed_or_expired_execution_cannot_be_cancelled(world: World) {
     let completed = world.held().await;
     completed.complete(b"done").await.unwrap();
     let failed = world.held().await;

@@ -42,7 +42,7 @@ pub(crate) async fn running_work_expires_at_its_deadline(world: World) {
     assert_eq!(history.leases[0].ended, LeaseEnding::DeadlinePassed);
 }
 
-pub(crate) async fn work_put_off_expires_at_its_deadline(world: World) {
+pub(crate) async fn an_execution_delayed_by_its_worker_expires_at_its_deadline(world: World) {
     let id = world.job("resize").deadline(ms(5_000)).submit().await;
     world.worker("patient").claim().await.delay(ms(10_000)).await.unwrap();
     world.clock.advance(ms(5_000)).await;
@@ -60,7 +60,7 @@ pub(crate) async fn a_deadline_comes_before_a_lease_that_ends_with_it(world: Wor
     assert_eq!(world.describe(&id).await.reclaims, 0);
 }
 
-pub(crate) async fn what_is_finished_has_no_deadline(world: World) {
+pub(crate) async fn a_finished_execution_has_no_deadline(world: World) {
     let id = world.job("resize").deadline(ms(5_000)).submit().await;
     world.worker("quick").claim().await.complete(b"done").await.unwrap();
     let before = world.contents().await;

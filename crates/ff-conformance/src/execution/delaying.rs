@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 
-pub(crate) async fn work_put_off_resumes_the_same_attempt(world: World) {
+pub(crate) async fn an_execution_delayed_by_its_worker_resumes_the_same_attempt(world: World) {
     let first = world.held().await;
     let until = first.delay(ms(2_000)).await.unwrap().until;
     assert_eq!(until, world.clock.now() + 2_000);
@@ -23,7 +23,7 @@ pub(crate) async fn work_put_off_resumes_the_same_attempt(world: World) {
     assert_eq!(world.attempts(&first.id()).await.attempts.len(), 1);
 }
 
-pub(crate) async fn who_put_work_off_cannot_go_on_with_it(world: World) {
+pub(crate) async fn a_worker_cannot_use_its_lease_after_a_delay(world: World) {
     let first = world.held().await;
     first.delay(ms(1_000)).await.unwrap();
     assert_refused!(first.complete(b"done").await, "execution_not_active");
@@ -34,7 +34,7 @@ pub(crate) async fn who_put_work_off_cannot_go_on_with_it(world: World) {
     second.complete(b"done").await.unwrap();
 }
 
-pub(crate) async fn work_may_be_put_off_to_a_moment(world: World) {
+pub(crate) async fn a_worker_can_delay_an_execution_to_a_timestamp(world: World) {
     let held = world.held().await;
     let moment = world.clock.now() + 5_000;
     assert_eq!(held.delay_to(Start::At(moment)).await.unwrap().until, moment);

@@ -29,7 +29,7 @@ pub(crate) async fn the_same_uuid_is_the_same_execution(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-pub(crate) async fn a_repeat_is_told_how_the_work_stands(world: World) {
+pub(crate) async fn a_repeated_submission_returns_the_current_state(world: World) {
     let id = keyed(&world).submit().await;
     let held = world.worker("worker").claim().await;
     assert_eq!(keyed(&world).try_submit().await.unwrap().public_state, PublicState::Active);
@@ -95,7 +95,7 @@ pub(crate) async fn a_key_belongs_to_its_namespace(world: World) {
 }
 
 /// Exactly one of many concurrent submissions creates the execution.
-pub(crate) async fn a_key_asked_for_at_once_by_many_creates_one(world: World) {
+pub(crate) async fn concurrent_submissions_with_one_key_create_one_execution(world: World) {
     let calls = (0..16).map(|_| keyed(&world).try_submit());
     let answers: Vec<_> = futures_util::future::join_all(calls).await.into_iter().map(Result::unwrap).collect();
     assert_eq!(answers.iter().filter(|answer| !answer.duplicate).count(), 1);

@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 
-pub(crate) async fn labels_are_added_replaced_and_taken_away(world: World) {
+pub(crate) async fn tags_are_added_replaced_and_removed(world: World) {
     let id = world.job("resize").tag("team", "blue").tag("region", "eu").submit().await;
     let tagged = set(&world, id, &[("team", "red"), ("size", "large")], &["region", "absent"]).await.unwrap();
     assert_eq!(tagged.tags, labels(&[("team", "red"), ("size", "large")]));
@@ -11,14 +11,14 @@ pub(crate) async fn labels_are_added_replaced_and_taken_away(world: World) {
     assert_eq!(held.task.tags, tagged.tags, "the worker gets them");
 }
 
-pub(crate) async fn finished_work_can_be_labelled(world: World) {
+pub(crate) async fn a_finished_execution_can_be_tagged(world: World) {
     let id = world.submit("resize", b"cat.png").await;
     world.cancel(&id).await.unwrap();
     set(&world, id, &[("seen", "yes")], &[]).await.unwrap();
     assert_eq!(world.describe(&id).await.tags, labels(&[("seen", "yes")]));
 }
 
-pub(crate) async fn more_than_thirty_two_labels_are_refused(world: World) {
+pub(crate) async fn more_than_thirty_two_tags_are_refused(world: World) {
     let pairs: Vec<_> = (0..31).map(|nth| format!("k{nth}")).collect();
     let first: Vec<_> = pairs.iter().map(|key| (key.as_str(), "v")).collect();
     let id = world.submit("resize", b"cat.png").await;
@@ -31,13 +31,13 @@ pub(crate) async fn more_than_thirty_two_labels_are_refused(world: World) {
     set(&world, id, &[("instead", "of")], &["one"]).await.unwrap();
 }
 
-pub(crate) async fn a_label_cannot_be_set_and_taken_away_at_once(world: World) {
+pub(crate) async fn a_tag_cannot_be_set_and_removed_in_one_call(world: World) {
     let id = world.submit("resize", b"cat.png").await;
     let refusal = assert_refused!(set(&world, id, &[("team", "blue")], &["team"]).await, "invalid_input");
     assert_eq!(refusal.field.as_deref(), Some("remove"));
 }
 
-pub(crate) async fn what_is_not_there_cannot_be_labelled(world: World) {
+pub(crate) async fn an_unknown_execution_cannot_be_tagged(world: World) {
     let id = ExecutionId::new(0, Uuid::now_v7());
     assert_refused!(set(&world, id, &[("team", "blue")], &[]).await, "execution_not_found");
 }

@@ -36,7 +36,7 @@ pub(crate) async fn every_row_is_on_exactly_one_page(world: World) {
     }
 }
 
-pub(crate) async fn a_page_goes_on_where_the_last_one_ended(world: World) {
+pub(crate) async fn a_page_continues_where_the_previous_page_ended(world: World) {
     let mut ids = Vec::new();
     for _ in 0..10 {
         ids.push(world.submit("resize", b"cat.png").await);

@@ -32,7 +32,7 @@ pub(crate) async fn failing_twice_is_one_failure(world: World) {
 }
 
 /// With jitter a second decision would differ, so the first must be remembered.
-pub(crate) async fn a_retry_keeps_its_first_moment(world: World) {
+pub(crate) async fn a_repeated_failure_returns_the_same_retry_time(world: World) {
     let held = world.held().await;
     let FailedAttempt::RetryScheduled { retry_at } = held.fail("network").await.unwrap() else { panic!("no retry") };
     for _ in 0..20 {

@@ -12,7 +12,7 @@ pub(crate) async fn progress_can_be_read_while_the_work_runs(world: World) {
     assert_eq!(world.describe(&held.id()).await.progress, Some(said));
 }
 
-pub(crate) async fn what_is_not_said_stays(world: World) {
+pub(crate) async fn omitted_progress_fields_keep_their_value(world: World) {
     let held = world.held().await;
     held.progress(Some(40), Some("reading")).await.unwrap();
     held.progress(Some(100), None).await.unwrap();

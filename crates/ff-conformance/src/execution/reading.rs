@@ -16,7 +16,7 @@ pub(crate) async fn there_is_no_result_before_the_end(world: World) {
     }
 }
 
-pub(crate) async fn who_waits_for_an_end_is_told_when_it_comes(world: World) {
+pub(crate) async fn a_long_poll_on_an_end_returns_when_the_execution_ends(world: World) {
     let held = world.held().await;
     let id = held.id();
     let long_poll = world.long_poll.clone();
@@ -26,7 +26,7 @@ pub(crate) async fn who_waits_for_an_end_is_told_when_it_comes(world: World) {
     assert_eq!(ended, world.ended(&held.id()).await);
 }
 
-pub(crate) async fn every_kind_of_end_is_told(world: World) {
+pub(crate) async fn a_long_poll_returns_every_kind_of_end(world: World) {
     let failing = world.held().await;
     let cancelled = world.submit("resize", b"cat.png").await;
     let expiring = world.job("resize").deadline(ms(1_000)).submit().await;
@@ -43,7 +43,7 @@ pub(crate) async fn every_kind_of_end_is_told(world: World) {
     }
 }
 
-pub(crate) async fn an_end_that_has_come_is_told_at_once(world: World) {
+pub(crate) async fn a_long_poll_on_an_ended_execution_returns_at_once(world: World) {
     let held = world.held().await;
     held.complete(b"done").await.unwrap();
     let ended = timeout(ms(10_000), world.long_poll.ended(&held.id(), 60_000)).await.expect("it has ended").unwrap();
@@ -65,7 +65,7 @@ pub(crate) async fn a_wait_for_an_end_is_refused_when_it_is_too_long(world: Worl
     assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("wait_ms"), Some((60_000, 60_001))));
 }
 
-pub(crate) async fn an_id_nobody_was_given_is_not_found(world: World) {
+pub(crate) async fn an_unknown_execution_id_is_not_found(world: World) {
     let id = ExecutionId::new(1, Uuid::now_v7());
     for (call, answer) in every_call(&world, id).await {
         let refused = matches!(&answer, Err(error) if error.code().as_str() == "execution_not_found");

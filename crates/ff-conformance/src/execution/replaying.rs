@@ -136,7 +136,7 @@ pub(crate) async fn ten_replays_are_the_default(world: World) {
     refused_for_good(&world, &id).await;
 }
 
-pub(crate) async fn what_still_lives_cannot_be_replayed(world: World) {
+pub(crate) async fn an_unfinished_execution_cannot_be_replayed(world: World) {
     let running = world.held().await;
     let waiting = world.submit("resize", b"cat.png").await;
     let delayed = world.job("resize").after(ms(1_000)).submit().await;
@@ -151,7 +151,7 @@ pub(crate) async fn what_still_lives_cannot_be_replayed(world: World) {
 }
 
 /// After the replay, a repeated completion still gets the answer of the first run, until another worker claims.
-pub(crate) async fn who_finished_it_before_cannot_touch_the_replay(world: World) {
+pub(crate) async fn the_holder_of_the_finished_attempt_cannot_change_the_replay(world: World) {
     let first = world.held().await;
     first.complete(b"first").await.unwrap();
     world.replay(&first.id()).await.unwrap();

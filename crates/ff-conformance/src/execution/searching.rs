@@ -29,7 +29,7 @@ pub(crate) async fn a_search_finds_what_is_everything_it_says(world: World) {
     }
 }
 
-pub(crate) async fn a_search_by_several_labels_finds_what_has_all(world: World) {
+pub(crate) async fn a_search_by_several_tags_finds_executions_with_all_of_them(world: World) {
     let both = world.job("resize").tag("team", "blue").tag("region", "eu").submit().await;
     world.job("resize").tag("team", "blue").submit().await;
     world.job("resize").tag("region", "eu").submit().await;
@@ -56,7 +56,7 @@ pub(crate) async fn a_search_can_be_of_a_time(world: World) {
 }
 
 /// An execution that matches from the first page to the last is on exactly one of them, despite writes in between.
-pub(crate) async fn what_stays_is_seen_exactly_once_under_writes(world: World) {
+pub(crate) async fn a_matching_execution_is_listed_exactly_once_under_writes(world: World) {
     let mut ids = Vec::new();
     for _ in 0..12 {
         ids.push(world.job("resize").tag("team", "blue").submit().await);
@@ -80,7 +80,7 @@ pub(crate) async fn what_stays_is_seen_exactly_once_under_writes(world: World) {
     }
 }
 
-pub(crate) async fn labels_set_later_are_found_and_those_taken_away_are_not(world: World) {
+pub(crate) async fn tags_added_later_are_found_and_removed_tags_are_not(world: World) {
     let id = world.job("resize").tag("team", "blue").submit().await;
     let by = |key: &str, value: &str| Filter { tags: labels(&[(key, value)]), ..all() };
     let args = SetTagsArgs { execution_id: id, set: labels(&[("team", "red"), ("region", "eu")]), remove: [].into() };
@@ -92,7 +92,7 @@ pub(crate) async fn labels_set_later_are_found_and_those_taken_away_are_not(worl
     assert_eq!(search(&world, by("region", "eu")).await, [].into());
 }
 
-pub(crate) async fn another_tenants_labels_are_not_found(world: World) {
+pub(crate) async fn another_tenants_tags_are_not_found(world: World) {
     let theirs = world.job("resize").namespace("acme").tag("team", "blue").submit().await;
     let filter = Filter { tags: labels(&[("team", "blue")]), ..all() };
     assert_eq!(search(&world, filter.clone()).await, [].into());
@@ -100,7 +100,7 @@ pub(crate) async fn another_tenants_labels_are_not_found(world: World) {
     assert_eq!(search(&world, Filter { namespace: acme, ..filter }).await, [theirs].into());
 }
 
-pub(crate) async fn a_search_for_what_is_rare_comes_to_it_in_the_end(world: World) {
+pub(crate) async fn a_search_finds_one_match_behind_a_thousand_executions(world: World) {
     let rare = world.submit("rare", b"1").await;
     world.clock.advance(ms(1)).await;
     let many = (0..1_000).map(|_| world.job("resize").args()).collect();
@@ -109,7 +109,7 @@ pub(crate) async fn a_search_for_what_is_rare_comes_to_it_in_the_end(world: Worl
     assert_eq!(search(&world, filter).await, [rare].into());
 }
 
-pub(crate) async fn a_search_names_at_most_eight_labels(world: World) {
+pub(crate) async fn a_search_takes_at_most_eight_tags(world: World) {
     let named = |count: usize| {
         let pairs: Vec<_> = (0..count).map(|nth| format!("k{nth}")).collect();
         let tags = labels(&pairs.iter().map(|key| (key.as_str(), "v")).collect::<Vec<_>>());

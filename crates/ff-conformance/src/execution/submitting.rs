@@ -81,7 +81,7 @@ pub(crate) async fn work_may_start_after_a_while(world: World) {
     assert_eq!(world.worker("punctual").claim().await.id(), later.execution_id);
 }
 
-pub(crate) async fn work_may_start_at_a_moment(world: World) {
+pub(crate) async fn an_execution_can_start_at_a_timestamp(world: World) {
     let moment = world.clock.now() + 2_000;
     let id = world.job("resize").at(moment).submit().await;
     assert_eq!(world.state(&id).await, PublicState::Delayed);
@@ -92,7 +92,7 @@ pub(crate) async fn work_may_start_at_a_moment(world: World) {
     assert_eq!(world.worker("punctual").claim().await.id(), id);
 }
 
-pub(crate) async fn a_moment_that_has_passed_is_now(world: World) {
+pub(crate) async fn a_start_time_in_the_past_means_now(world: World) {
     for moment in [world.clock.now() - 1_000, world.clock.now()] {
         let submitted = world.job("resize").at(moment).try_submit().await.unwrap();
         assert_eq!(submitted.public_state, PublicState::Waiting);

@@ -25,7 +25,7 @@ pub(crate) async fn cancel_all_cancels_every_member_wherever_it_stands(world: Wo
     assert_eq!(events[1..], [FlowEventKind::Cancelled { policy: CancelPolicy::CancelAll }, ended]);
 }
 
-pub(crate) async fn holders_in_a_cancelled_flow_are_told(world: World) {
+pub(crate) async fn holders_in_a_cancelled_flow_are_notified(world: World) {
     let flow = world.graph("a").submit().await;
     let worker = world.worker("hand");
     let held = flow.start_one().await;
@@ -106,7 +106,7 @@ pub(crate) async fn cancelling_twice_is_cancelling_once(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-pub(crate) async fn whoever_wants_all_cancelled_gets_it_after_all(world: World) {
+pub(crate) async fn cancel_all_after_cancel_pending_cancels_the_active_members(world: World) {
     let flow = world.graph("a b>c").submit().await;
     let started = flow.start().await;
     flow.cancel(CancelPolicy::CancelPending).await.unwrap();

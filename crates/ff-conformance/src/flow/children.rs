@@ -4,7 +4,7 @@ use crate::lease::long_poll::woken_by;
 use crate::prelude::*;
 use crate::world::graph::{any_of, grown, input, member};
 
-pub(crate) async fn a_parent_goes_on_when_its_children_have_ended(world: World) {
+pub(crate) async fn a_parent_continues_when_its_children_have_ended(world: World) {
     let (flow, parent) = parent(&world).await;
     parent.add_children(&["x", "y"]).await;
     parent.wait_pending().await;
@@ -24,7 +24,7 @@ pub(crate) async fn a_parent_goes_on_when_its_children_have_ended(world: World) 
     assert_eq!(flow.stands().await, "completed");
 }
 
-pub(crate) async fn who_let_go_cannot_go_on_with_it(world: World) {
+pub(crate) async fn a_parent_that_waits_for_children_cannot_complete_or_renew(world: World) {
     let (flow, parent) = parent(&world).await;
     parent.add_children(&["x"]).await;
     parent.wait_pending().await;
@@ -50,7 +50,7 @@ pub(crate) async fn children_hand_their_results_to_their_parent(world: World) {
     assert_eq!((again.input("x"), again.input("y")), (Some(&b"of x"[..]), Some(&b"of y"[..])));
 }
 
-pub(crate) async fn a_parent_goes_on_when_a_child_fails(world: World) {
+pub(crate) async fn a_parent_continues_when_a_child_fails(world: World) {
     let (flow, parent) = parent(&world).await;
     parent.add_children(&["x", "y"]).await;
     parent.wait_pending().await;
@@ -65,7 +65,7 @@ pub(crate) async fn a_parent_goes_on_when_a_child_fails(world: World) {
     assert_eq!(flow.stands().await, "completed", "its parent has borne it");
 }
 
-pub(crate) async fn who_need_not_wait_keeps_its_lease(world: World) {
+pub(crate) async fn a_parent_whose_children_have_ended_keeps_its_lease(world: World) {
     let (flow, parent) = parent(&world).await;
     parent.add_children(&["x"]).await;
     flow.start_one().await.complete(b"done").await.unwrap();
@@ -181,7 +181,7 @@ pub(crate) async fn a_cycle_through_a_parent_is_refused(world: World) {
     assert_eq!(flow.state("parent").await, "active");
 }
 
-pub(crate) async fn who_has_no_children_does_not_wait(world: World) {
+pub(crate) async fn a_wait_for_children_is_refused_without_children_or_a_flow(world: World) {
     let (_, parent) = parent(&world).await;
     assert_refused!(parent.wait_for_children().await, "invalid_dependency");
     let alone = world.held().await;

@@ -12,13 +12,13 @@ pub(crate) async fn success_releases(world: World) {
     assert_eq!(flow.edge_state("a", "b").await, EdgeState::Satisfied);
 }
 
-pub(crate) async fn failure_is_told(world: World) {
+pub(crate) async fn a_failure_notifies_the_dependents(world: World) {
     let (flow, held) = watched(&world, |_| {}).await;
     held.fail_for_good().await;
     ends_as(&flow, "failed").await;
 }
 
-pub(crate) async fn the_last_retry_is_told_and_none_before_it(world: World) {
+pub(crate) async fn only_the_last_failed_retry_notifies_the_dependents(world: World) {
     let (flow, held) = watched(&world, |node| node.policy.retry_policy.max_retries = 1).await;
     held.fail("network").await.unwrap();
     world.clock.fire_due().await;
@@ -28,20 +28,20 @@ pub(crate) async fn the_last_retry_is_told_and_none_before_it(world: World) {
     ends_as(&flow, "failed").await;
 }
 
-pub(crate) async fn a_cancellation_is_told(world: World) {
+pub(crate) async fn a_cancellation_notifies_the_dependents(world: World) {
     let (flow, held) = watched(&world, |_| {}).await;
     world.cancel(&held.id()).await.unwrap();
     ends_as(&flow, "cancelled").await;
 }
 
-pub(crate) async fn a_deadline_is_told(world: World) {
+pub(crate) async fn a_passed_deadline_notifies_the_dependents(world: World) {
     let deadline = |node: &mut NodeSpec| node.policy.timeout_policy.execution_deadline_ms = Some(5_000);
     let (flow, _) = watched(&world, deadline).await;
     world.clock.advance(ms(5_000)).await;
     ends_as(&flow, "expired").await;
 }
 
-pub(crate) async fn a_deadline_of_a_member_that_waits_for_others_is_told(world: World) {
+pub(crate) async fn the_deadline_of_a_blocked_member_notifies_its_dependents(world: World) {
     let deadline = |node: &mut NodeSpec| node.policy.timeout_policy.execution_deadline_ms = Some(5_000);
     let flow = world.graph("a>b>c x").with("b", deadline).submit().await;
     let held = flow.start().await.remove("a").unwrap();
@@ -52,14 +52,14 @@ pub(crate) async fn a_deadline_of_a_member_that_waits_for_others_is_told(world: 
     assert_eq!(flow.state("b").await, "expired");
 }
 
-pub(crate) async fn an_attempt_timeout_is_told(world: World) {
+pub(crate) async fn an_attempt_timeout_notifies_the_dependents(world: World) {
     let timeout = |node: &mut NodeSpec| node.policy.timeout_policy.attempt_timeout_ms = Some(5_000);
     let (flow, _) = watched(&world, timeout).await;
     world.clock.advance(ms(5_000)).await;
     ends_as(&flow, "failed").await;
 }
 
-pub(crate) async fn a_suspension_timeout_is_told(world: World) {
+pub(crate) async fn a_timed_out_suspension_notifies_the_dependents(world: World) {
     for (timeout_behavior, state) in [
         (TimeoutBehavior::Fail, "failed"),
         (TimeoutBehavior::Cancel, "cancelled"),
@@ -73,13 +73,13 @@ pub(crate) async fn a_suspension_timeout_is_told(world: World) {
     }
 }
 
-pub(crate) async fn a_reclaim_too_many_is_told(world: World) {
+pub(crate) async fn an_exhausted_reclaim_limit_notifies_the_dependents(world: World) {
     let (flow, held) = watched(&world, |node| node.policy.max_reclaim_count = 0).await;
     world.clock.advance(held.lease_ttl()).await;
     ends_as(&flow, "failed").await;
 }
 
-pub(crate) async fn a_skip_is_told(world: World) {
+pub(crate) async fn a_skip_notifies_the_dependents(world: World) {
     let flow = world.graph("r>a>b>c a>either x>either").join("either", lenient(1)).submit().await;
     flow.start().await["r"].fail_for_good().await;
     assert_eq!(flow.states("a b c either").await, ["skipped", "skipped", "skipped", "waiting_children"]);
@@ -98,7 +98,7 @@ pub(crate) async fn a_suspended_member_holds_its_dependents_until_it_ends(world:
     assert_eq!(flow.state("b").await, "waiting");
 }
 
-pub(crate) async fn nothing_is_left_to_be_told_after_an_end(world: World) {
+pub(crate) async fn no_notification_is_pending_after_an_end(world: World) {
     let (flow, held) = watched(&world, |_| {}).await;
     held.fail_for_good().await;
     for name in ["a", "b"] {

@@ -7,7 +7,7 @@ use futures_util::future::{Either, select};
 use crate::lease::long_poll::{round_trips, soon, woken_by};
 use crate::prelude::*;
 
-pub(crate) async fn every_change_is_told_once_in_order(world: World) {
+pub(crate) async fn a_flow_has_one_event_per_change_in_order(world: World) {
     let flow = world.graph("a>b").submit().await;
     let start = world.clock.now();
     world.clock.advance(ms(1)).await;
@@ -49,7 +49,7 @@ pub(crate) async fn events_are_read_in_pages_of_any_size(world: World) {
     }
 }
 
-pub(crate) async fn a_skip_cascade_is_told_member_by_member(world: World) {
+pub(crate) async fn a_skip_cascade_has_one_event_per_member(world: World) {
     let flow = world.graph("a>b>c a>d").submit().await;
     flow.start_one().await.fail_for_good().await;
     let lines: Vec<_> = flow.events_by(1_000).await.iter().map(text).collect();
@@ -61,7 +61,7 @@ pub(crate) async fn a_skip_cascade_is_told_member_by_member(world: World) {
     assert_eq!(lines.len(), 7);
 }
 
-pub(crate) async fn who_waits_for_a_flow_hears_how_it_ended(world: World) {
+pub(crate) async fn a_long_poll_on_a_flow_returns_its_end(world: World) {
     let flow = world.graph("a>b").submit().await;
     assert_eq!(world.long_poll.flow_ended(&flow.id, 0).await.unwrap(), None);
     let held = flow.start_one().await;
@@ -99,7 +99,7 @@ pub(crate) async fn a_wait_for_the_end_of_a_flow_runs_out(world: World) {
     assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("wait_ms"), Some((60_000, 60_001))));
 }
 
-pub(crate) async fn who_follows_a_flow_is_told_as_it_happens(world: World) {
+pub(crate) async fn a_flow_follower_receives_events_as_they_happen(world: World) {
     let flow = world.graph("a>b").submit().await;
     let next = page(&world, &flow, 0, 10).await.next;
     let args = FlowEventsArgs { flow_id: flow.id, from: next, limit: 10 };
@@ -113,7 +113,7 @@ pub(crate) async fn who_follows_a_flow_is_told_as_it_happens(world: World) {
     assert_eq!((page.next, page.ended), (next + 1, false));
 }
 
-pub(crate) async fn who_follows_a_flow_to_its_end_misses_nothing(world: World) {
+pub(crate) async fn a_flow_follower_receives_every_event_until_the_end(world: World) {
     let flow = world.graph("a>b>d a>c>d c>e").submit().await;
     let (long_poll, flow_id) = (world.long_poll.clone(), flow.id);
     let following = tokio::spawn(async move {

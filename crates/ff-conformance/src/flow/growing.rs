@@ -93,14 +93,14 @@ pub(crate) async fn an_edge_that_comes_while_its_upstream_ends_is_not_lost(world
     }
 }
 
-pub(crate) async fn what_waits_for_a_worker_waits_for_its_new_upstream_instead(world: World) {
+pub(crate) async fn a_waiting_member_waits_for_an_upstream_added_later(world: World) {
     let flow = world.graph("a b").submit().await;
     flow.grow(&[], &[("a", "b")]).await;
     assert_eq!(flow.states("a b").await, ["waiting", "waiting_children"]);
     assert_eq!(flow.run().await, [["a"], ["b"]]);
 }
 
-pub(crate) async fn what_is_delayed_keeps_its_delay_beside_its_new_upstream(world: World) {
+pub(crate) async fn a_delayed_member_with_a_new_upstream_keeps_its_delay(world: World) {
     let flow = world.graph("a b").with("b", |node| node.start = Start::After(5_000)).submit().await;
     flow.grow(&[], &[("a", "b")]).await;
     assert_eq!(flow.state("b").await, "waiting_children");
@@ -112,7 +112,7 @@ pub(crate) async fn what_is_delayed_keeps_its_delay_beside_its_new_upstream(worl
     assert_eq!(flow.state("b").await, "waiting");
 }
 
-pub(crate) async fn what_was_delayed_only_until_its_upstream_ended_starts_at_once(world: World) {
+pub(crate) async fn a_member_whose_delay_has_passed_starts_when_its_upstream_ends(world: World) {
     let flow = world.graph("a b").with("b", |node| node.start = Start::After(5_000)).submit().await;
     flow.grow(&[], &[("a", "b")]).await;
     world.clock.advance(ms(5_000)).await;
@@ -121,7 +121,7 @@ pub(crate) async fn what_was_delayed_only_until_its_upstream_ended_starts_at_onc
     assert_eq!(flow.start_one().await.node(), "b");
 }
 
-pub(crate) async fn what_was_ready_waits_for_one_upstream_more(world: World) {
+pub(crate) async fn a_member_whose_join_was_satisfied_is_blocked_by_a_new_upstream(world: World) {
     let flow = world.graph("a>z b").submit().await;
     let started = flow.start().await;
     started["a"].complete(b"done").await.unwrap();
@@ -133,7 +133,7 @@ pub(crate) async fn what_was_ready_waits_for_one_upstream_more(world: World) {
     assert_eq!(flow.start_one().await.node(), "z");
 }
 
-pub(crate) async fn what_is_ready_is_handed_what_a_new_upstream_had_produced(world: World) {
+pub(crate) async fn a_ready_member_receives_the_result_of_a_completed_new_upstream(world: World) {
     let flow = world.graph("a>z b").submit().await;
     for held in flow.start().await.into_values() {
         held.complete(b"done").await.unwrap();
@@ -144,7 +144,7 @@ pub(crate) async fn what_is_ready_is_handed_what_a_new_upstream_had_produced(wor
     assert_eq!(flow.start_one().await.input("late"), Some(&b"done"[..]));
 }
 
-pub(crate) async fn what_has_started_takes_no_more_edges(world: World) {
+pub(crate) async fn a_started_member_takes_no_more_edges(world: World) {
     let retried = |node: &mut NodeSpec| node.policy.retry_policy.max_retries = 3;
     let flow = world.graph("a running retried ended x").with("retried", retried).submit().await;
     let started = flow.start().await;
@@ -184,7 +184,7 @@ pub(crate) async fn a_join_is_fixed_with_its_first_edge(world: World) {
     assert_eq!(flow.group("z").await.n, 3, "saying the same again changes nothing");
 }
 
-pub(crate) async fn what_is_wrong_with_a_change_is_named_and_nothing_is_written(world: World) {
+pub(crate) async fn an_invalid_growth_is_refused_with_its_field(world: World) {
     let flow = world.graph("a>b>c x").submit().await;
     let stranger = world.submit("resize", b"cat.png").await;
     let by_id = |id| EdgeAddition { upstream: MemberRef::Execution(id), ..grown("x", "c") };
@@ -291,7 +291,7 @@ pub(crate) async fn a_flow_that_has_ended_takes_no_more(world: World) {
     nothing_grows(&world, GrowFlowArgs { nodes: vec![node("a")], ..unknown }, "flow_not_found").await;
 }
 
-pub(crate) async fn one_change_adds_so_many_of_each_and_no_more(world: World) {
+pub(crate) async fn a_flow_change_has_limits_on_nodes_and_edges(world: World) {
     let flow = world.held_open().await;
     let (most, most_edges) = (limits::FLOW_CALL_NODES, limits::FLOW_CALL_EDGES);
     let over = |most: usize| Some((most as u64, most as u64 + 1));

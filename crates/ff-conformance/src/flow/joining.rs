@@ -39,7 +39,7 @@ pub(crate) async fn a_quorum_needs_so_many(world: World) {
     assert_eq!((group.join, group.n, group.succeeded), (lenient(3), 4, 3));
 }
 
-pub(crate) async fn what_comes_after_a_join_has_fired_only_counts(world: World) {
+pub(crate) async fn upstreams_that_end_after_the_join_has_fired_are_only_counted(world: World) {
     let flow = world.graph("a>z b>z c>z d>z").join("z", lenient(1)).submit().await;
     let started = flow.start().await;
     started["a"].complete(b"done").await.unwrap();
@@ -78,7 +78,7 @@ pub(crate) async fn any_of_is_impossible_when_all_have_failed(world: World) {
     assert_eq!(flow.state("z").await, "skipped");
 }
 
-pub(crate) async fn an_upstream_that_was_skipped_is_told_from_one_that_failed(world: World) {
+pub(crate) async fn a_join_counts_skipped_and_failed_upstreams_separately(world: World) {
     let flow = world.graph("a>b>z c>z d>z").join("z", lenient(1)).submit().await;
     let started = flow.start().await;
     started["a"].fail_for_good().await;

@@ -52,7 +52,7 @@ pub(crate) async fn flows_are_listed_by_their_state(world: World) {
     assert_eq!(listed, both, "what has once started runs");
 }
 
-pub(crate) async fn flows_are_listed_by_kind_label_and_tenant(world: World) {
+pub(crate) async fn flows_are_listed_by_kind_tag_and_tenant(world: World) {
     let submit = async |namespace: &str, kind: &str, team: &str| {
         let mut args = world.graph("a").args();
         args.header.namespace = Namespace::parse(namespace).unwrap();
@@ -75,7 +75,7 @@ pub(crate) async fn flows_are_listed_by_kind_label_and_tenant(world: World) {
     assert_eq!(all(&world, ListFlowsArgs { namespace, tag, ..wanted(10) }).await, [theirs]);
 }
 
-pub(crate) async fn labels_add_up_and_replace_each_other(world: World) {
+pub(crate) async fn new_flow_tags_are_merged_with_the_existing_tags(world: World) {
     let flow = world.graph("a").submit().await;
     let set = async |pairs: &[(&str, &str)]| {
         world.backend.set_flow_tags(SetFlowTagsArgs { flow_id: flow.id, tags: tags(pairs) }).await.unwrap().tags
@@ -92,7 +92,7 @@ pub(crate) async fn labels_add_up_and_replace_each_other(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-pub(crate) async fn a_flow_takes_thirty_two_labels_in_all(world: World) {
+pub(crate) async fn a_flow_takes_thirty_two_tags_in_total(world: World) {
     let flow = world.graph("a").submit().await;
     let named = |from: usize, until: usize| {
         let tag = |nth| (TagKey::parse(&format!("tag-{nth}")).unwrap(), TagValue::parse("value").unwrap());

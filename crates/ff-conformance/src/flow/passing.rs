@@ -16,7 +16,7 @@ pub(crate) async fn a_result_may_take_the_place_of_the_payload(world: World) {
     assert_eq!(world.backend.payload(&flow.member("b")).await.unwrap(), result);
 }
 
-pub(crate) async fn a_result_may_be_an_input_beside_the_payload(world: World) {
+pub(crate) async fn a_result_can_be_an_input_in_addition_to_the_payload(world: World) {
     let flow = world.graph("a>b").passing("a", "b", input("image")).submit().await;
     flow.start_one().await.complete(&BINARY).await.unwrap();
     let held = flow.start_one().await;
@@ -61,7 +61,7 @@ pub(crate) async fn an_empty_result_is_a_result(world: World) {
     assert_eq!((&started["b"].payload.bytes[..], started["c"].input("rows")), (&b""[..], Some(&b""[..])));
 }
 
-pub(crate) async fn one_result_goes_to_all_who_ask_for_it(world: World) {
+pub(crate) async fn a_result_is_passed_to_every_dependent_that_requests_it(world: World) {
     let names: Vec<_> = (0..20).map(|nth| format!("n{nth}")).collect();
     let edges: Vec<_> = names.iter().map(|name| format!("a>{name}")).collect();
     let pass = |graph: Graph, name: &String| graph.passing("a", name, input("model"));
@@ -73,7 +73,7 @@ pub(crate) async fn one_result_goes_to_all_who_ask_for_it(world: World) {
     assert!(started.values().all(|held| held.input("model") == Some(&BINARY[..])));
 }
 
-pub(crate) async fn what_comes_too_late_for_the_join_is_not_passed_on(world: World) {
+pub(crate) async fn a_result_after_the_join_has_fired_is_not_passed_on(world: World) {
     let graph = world.graph("a>z b>z").join("z", lenient(1));
     let flow = graph.passing("a", "z", input("a")).passing("b", "z", input("b")).submit().await;
     let started = flow.start().await;
@@ -105,7 +105,7 @@ pub(crate) async fn a_second_try_is_handed_the_same_again(world: World) {
     assert_eq!(flow.start_one().await.input("rows"), Some(&BINARY[..]));
 }
 
-pub(crate) async fn what_was_passed_on_is_passed_on_in_turn(world: World) {
+pub(crate) async fn a_result_made_from_a_passed_payload_is_passed_on(world: World) {
     let graph = world.graph("a>b>c").passing("a", "b", Some(PassMode::Payload));
     let flow = graph.passing("b", "c", Some(PassMode::Payload)).submit().await;
     flow.start_one().await.complete(&BINARY).await.unwrap();

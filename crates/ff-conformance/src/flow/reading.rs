@@ -92,7 +92,7 @@ pub(crate) async fn the_numbers_of_a_flow_are_exact_at_every_step(world: World) 
     assert_eq!(flow.info().await.counts.all(), 7);
 }
 
-pub(crate) async fn what_waits_for_others_says_so(world: World) {
+pub(crate) async fn a_blocked_member_shows_its_reason_and_is_listed_by_state(world: World) {
     let flow = world.graph("a>b").submit().await;
     let info = world.describe(&flow.member("b")).await;
     assert_eq!(

@@ -147,7 +147,7 @@ pub(crate) async fn a_flow_may_have_thirty_two_tags(world: World) {
     assert_eq!(world.backend.describe_flow(&flow_id).await.unwrap().tags.len(), 32);
 }
 
-pub(crate) async fn what_was_refused_can_be_handed_in_once_it_is_right(world: World) {
+pub(crate) async fn a_refused_flow_can_be_submitted_once_it_is_corrected(world: World) {
     let mut args = world.graph("a>b>c").args();
     args.edges.push(EdgeSpec { passes: Some(PassMode::Payload), ..edge("c", "a") });
     refused_args(&world, args.clone(), "cycle_detected").await;

@@ -19,7 +19,7 @@ pub(crate) async fn a_member_may_run_again_alone(world: World) {
     assert_eq!(flow.group("b").await.succeeded, 1);
 }
 
-pub(crate) async fn what_depends_on_it_may_run_again_after_it(world: World) {
+pub(crate) async fn a_replay_with_dependents_runs_every_downstream_member_again(world: World) {
     let flow = world.graph("a>b>c a>d x").submit().await;
     flow.run().await;
     let replayed = flow.replay("a", true).await.unwrap();
@@ -36,7 +36,7 @@ pub(crate) async fn what_depends_on_it_may_run_again_after_it(world: World) {
     assert_eq!(flow.stands().await, "completed");
 }
 
-pub(crate) async fn what_was_skipped_runs_after_its_upstream_succeeded_at_last(world: World) {
+pub(crate) async fn skipped_members_run_after_a_replay_of_their_upstream(world: World) {
     let flow = world.graph("a>b>c").submit().await;
     flow.start_one().await.fail_for_good().await;
     assert_eq!((flow.stands().await, flow.states("b c").await), ("failed", vec!["skipped", "skipped"]));
@@ -46,7 +46,7 @@ pub(crate) async fn what_was_skipped_runs_after_its_upstream_succeeded_at_last(w
     assert_eq!((flow.stands().await, flow.counts().await), ("completed", vec![("completed", 3)]));
 }
 
-pub(crate) async fn what_was_skipped_may_be_replayed_once_its_join_can_be_met(world: World) {
+pub(crate) async fn a_skipped_member_can_be_replayed_once_its_join_can_be_met(world: World) {
     let flow = world.graph("a>b").submit().await;
     flow.start_one().await.fail_for_good().await;
     let before = world.contents().await;
@@ -84,7 +84,7 @@ pub(crate) async fn a_quorum_that_was_met_is_met_again_at_once(world: World) {
     assert_eq!(flow.run().await, [["z"]]);
 }
 
-pub(crate) async fn what_has_not_finished_is_left_alone(world: World) {
+pub(crate) async fn a_replay_leaves_dependents_that_have_not_finished(world: World) {
     let flow = world.graph("a>b a>c x>c").submit().await;
     let mut started = flow.start().await;
     started["a"].complete(b"done").await.unwrap();
@@ -107,7 +107,7 @@ pub(crate) async fn a_replay_that_fails_skips_what_was_opened_for_it(world: Worl
     assert_eq!((flow.states("a b c").await, flow.stands().await), (vec!["failed", "skipped", "skipped"], "failed"));
 }
 
-pub(crate) async fn what_was_passed_on_is_passed_on_anew(world: World) {
+pub(crate) async fn a_replayed_upstream_passes_on_its_new_result(world: World) {
     let graph = world.graph("a>b a>c").passing("a", "b", input("rows")).passing("a", "c", Some(PassMode::Payload));
     let flow = graph.submit().await;
     for result in [&b"first"[..], b"second"] {
@@ -124,7 +124,7 @@ pub(crate) async fn what_was_passed_on_is_passed_on_anew(world: World) {
     }
 }
 
-pub(crate) async fn who_may_not_be_replayed_is_not_run_again_with_its_upstream(world: World) {
+pub(crate) async fn a_member_without_replays_left_does_not_run_again_with_its_upstream(world: World) {
     let flow = world.graph("a>b>c").with("b", |node| node.policy.max_replay_count = 0).submit().await;
     flow.run().await;
     flow.replay("a", true).await.unwrap();
@@ -143,7 +143,7 @@ pub(crate) async fn a_member_of_a_cancelled_flow_is_not_replayed(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-pub(crate) async fn a_replay_is_asked_once(world: World) {
+pub(crate) async fn a_replayed_member_cannot_be_replayed_before_it_ends(world: World) {
     let flow = world.graph("a>b").submit().await;
     flow.run().await;
     flow.replay("a", true).await.unwrap();

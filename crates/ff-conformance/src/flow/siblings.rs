@@ -4,7 +4,7 @@ use crate::lease::control::{control_when, lost};
 use crate::prelude::*;
 use crate::world::graph::{any_of, lenient, quorum};
 
-pub(crate) async fn whoever_is_needed_no_longer_is_cancelled_wherever_it_stands(world: World) {
+pub(crate) async fn a_satisfied_join_cancels_its_other_upstreams_in_every_state(world: World) {
     let later = |node: &mut NodeSpec| node.start = Start::After(60_000);
     let graph = world.graph("a>z running>z suspended>z delayed>z blocked>z upstream>blocked");
     let flow = graph.join("z", any_of()).with("delayed", later).submit().await;
@@ -25,7 +25,7 @@ pub(crate) async fn whoever_is_needed_no_longer_is_cancelled_wherever_it_stands(
     assert_eq!(flow.stands().await, "completed", "to be cancelled by a join is no failure");
 }
 
-pub(crate) async fn the_holder_of_a_cancelled_sibling_is_told(world: World) {
+pub(crate) async fn the_holder_of_a_cancelled_sibling_is_notified(world: World) {
     let flow = world.graph("a>z b>z").join("z", any_of()).submit().await;
     let worker = world.worker("hand");
     let started = flow.start().await;
@@ -45,7 +45,7 @@ pub(crate) async fn a_sibling_another_child_still_needs_is_left_alone(world: Wor
     assert_eq!(flow.states("b e").await, ["cancelled", "waiting"], "no dependent needs it any more");
 }
 
-pub(crate) async fn a_child_that_has_ended_needs_nobody(world: World) {
+pub(crate) async fn an_ended_dependent_does_not_keep_a_sibling_running(world: World) {
     let flow = world.graph("a>d b>d b>e").join("d", any_of()).submit().await;
     let started = flow.start().await;
     world.cancel(&flow.member("e")).await.unwrap();
@@ -54,7 +54,7 @@ pub(crate) async fn a_child_that_has_ended_needs_nobody(world: World) {
     assert_eq!(flow.states("b d").await, ["cancelled", "waiting"]);
 }
 
-pub(crate) async fn a_join_that_lets_them_run_cancels_nobody(world: World) {
+pub(crate) async fn a_join_that_lets_upstreams_run_cancels_none(world: World) {
     let flow = world.graph("a>z b>z c>z").join("z", lenient(1)).submit().await;
     let started = flow.start().await;
     started["a"].complete(b"done").await.unwrap();
@@ -62,7 +62,7 @@ pub(crate) async fn a_join_that_lets_them_run_cancels_nobody(world: World) {
     assert_eq!(flow.states("b c z").await, ["active", "active", "waiting"]);
 }
 
-pub(crate) async fn a_join_that_can_no_longer_be_met_needs_nobody_either(world: World) {
+pub(crate) async fn an_impossible_join_cancels_upstreams_that_still_run(world: World) {
     let flow = world.graph("a>z b>z c>z").join("z", quorum(3)).submit().await;
     let started = flow.start().await;
     started["a"].fail_for_good().await;
@@ -71,7 +71,7 @@ pub(crate) async fn a_join_that_can_no_longer_be_met_needs_nobody_either(world: 
     assert_eq!(flow.stands().await, "failed");
 }
 
-pub(crate) async fn what_depends_on_a_cancelled_sibling_is_told_in_turn(world: World) {
+pub(crate) async fn a_cancelled_sibling_notifies_its_other_dependents(world: World) {
     let flow = world.graph("a>z b>z b>y x>y").join("z", any_of()).join("y", lenient(1)).submit().await;
     let started = flow.start().await;
     started["x"].complete(b"done").await.unwrap();

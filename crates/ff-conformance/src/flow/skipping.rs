@@ -28,7 +28,7 @@ pub(crate) async fn a_failure_that_others_have_borne_is_none(world: World) {
     assert_eq!(flow.counts().await, [("completed", 2), ("failed", 1)]);
 }
 
-pub(crate) async fn what_was_skipped_never_ran(world: World) {
+pub(crate) async fn a_skipped_member_has_no_attempts(world: World) {
     let flow = world.graph("a>b").submit().await;
     flow.start_one().await.fail_for_good().await;
     let id = flow.member("b");
@@ -42,7 +42,7 @@ pub(crate) async fn what_was_skipped_never_ran(world: World) {
     assert!(world.worker("hand").claim_up_to(9).await.is_empty());
 }
 
-pub(crate) async fn who_waits_for_a_member_hears_that_it_was_skipped(world: World) {
+pub(crate) async fn a_long_poll_on_a_member_returns_its_skip(world: World) {
     let flow = world.graph("a>b>c").submit().await;
     let held = flow.start_one().await;
     let (long_poll, id) = (world.long_poll.clone(), flow.member("c"));
@@ -82,7 +82,7 @@ pub(crate) async fn a_member_that_is_cancelled_before_its_upstreams_end_stays_ca
     assert_eq!(flow.stands().await, "failed");
 }
 
-pub(crate) async fn a_blocked_member_has_nobody_to_hold_or_delay_it(world: World) {
+pub(crate) async fn a_blocked_member_cannot_be_revoked_or_replayed(world: World) {
     let flow = world.graph("a>b").submit().await;
     assert_refused!(world.revoke(&flow.member("b")).await, "no_active_lease");
     assert_refused!(flow.replay("b", false).await, "execution_not_terminal");

@@ -117,7 +117,7 @@ pub(crate) async fn several_flows_do_not_know_each_other(world: World) {
     assert_eq!((flows[0].state("b").await, flows[1].state("b").await), ("waiting", "waiting_children"));
 }
 
-pub(crate) async fn a_submission_tells_once_that_the_flow_is_there(world: World) {
+pub(crate) async fn a_flow_submission_has_one_opened_event(world: World) {
     let flow = world.graph("a>b").submit().await;
     assert_eq!(flow.flow_events().await, [FlowEventKind::Opened { nodes: 2, edges: 1 }]);
     assert_eq!(world.describe(&flow.member("a")).await.created_at, world.clock.now());
@@ -156,7 +156,7 @@ pub(crate) async fn an_id_stands_for_one_graph(world: World) {
 
 /// Any caller can compute the id that derives from a key. A caller that uses the id without the key gets the same refusal whether
 /// the flow exists or not, and cannot take the id first.
-pub(crate) async fn what_follows_from_a_key_is_nobody_elses_to_name(world: World) {
+pub(crate) async fn a_caller_without_the_key_cannot_use_an_id_derived_from_it(world: World) {
     let mut owned = world.graph("a>b").args();
     owned.header.namespace = Namespace::parse("acme").unwrap();
     owned.header = owned.header.keyed(IdempotencyKey::parse("nightly").unwrap());

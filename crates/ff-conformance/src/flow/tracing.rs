@@ -14,7 +14,7 @@ pub(crate) async fn every_member_is_in_the_trace_of_its_flow(world: World) {
     assert_eq!(flow.start_one().await.task.trace.as_deref(), Some(&trace), "and what came after");
 }
 
-pub(crate) async fn what_is_added_to_a_flow_is_in_its_trace(world: World) {
+pub(crate) async fn members_added_to_a_flow_are_in_its_trace(world: World) {
     let trace = trace(1, None);
     let flow = world.held_open_in(Some(&trace)).await;
     flow.grow(&["x", "y"], &[("x", "y")]).await;

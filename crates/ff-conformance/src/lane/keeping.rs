@@ -12,7 +12,7 @@ pub(crate) async fn work_is_kept_as_its_lane_says(world: World) {
     assert_refused!(world.backend.describe(&id).await, "execution_not_found");
 }
 
-pub(crate) async fn what_work_says_itself_comes_first(world: World) {
+pub(crate) async fn the_retention_of_an_execution_overrides_that_of_its_lane(world: World) {
     keep(&world, 5_000).await;
     let id = world.job("send").lane("mail").retention(ms(10_000)).submit().await;
     world.cancel(&id).await.unwrap();
@@ -22,7 +22,7 @@ pub(crate) async fn what_work_says_itself_comes_first(world: World) {
     assert_refused!(world.backend.describe(&id).await, "execution_not_found");
 }
 
-pub(crate) async fn what_was_there_before_is_kept_as_before(world: World) {
+pub(crate) async fn a_change_of_a_lanes_retention_leaves_earlier_executions(world: World) {
     let id = world.job("send").lane("mail").submit().await;
     keep(&world, 5_000).await;
     world.cancel(&id).await.unwrap();

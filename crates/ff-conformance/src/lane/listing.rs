@@ -49,7 +49,7 @@ pub(crate) async fn a_lane_says_how_much_of_it_is_where(world: World) {
     drop((held, suspended));
 }
 
-pub(crate) async fn what_is_not_said_stays_as_it_is(world: World) {
+pub(crate) async fn lane_settings_left_out_of_a_change_keep_their_values(world: World) {
     let lane = world.lane("mail");
     let (concurrency, ageing_ms) = (Setting::To(7), Setting::To(1_000));
     lane.configure(ConfigureLaneArgs { concurrency, ageing_ms, ..lane.args() }).await.unwrap();
@@ -88,7 +88,7 @@ pub(crate) async fn a_page_of_lanes_has_at_most_a_thousand(world: World) {
     assert_refused!(world.backend.list_lanes(list(0)).await, "invalid_input");
 }
 
-pub(crate) async fn what_has_finished_is_counted_only_for_whoever_asks(world: World) {
+pub(crate) async fn finished_executions_are_counted_only_on_request(world: World) {
     for lane in ["a", "b"] {
         let over = world.job("send").lane(lane).submit().await;
         world.cancel(&over).await.unwrap();

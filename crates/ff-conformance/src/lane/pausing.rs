@@ -13,7 +13,7 @@ pub(crate) async fn a_paused_lane_takes_work_and_hands_out_none(world: World) {
     assert_eq!(world.worker("holder").claim_up_to(10).await.len(), 2);
 }
 
-pub(crate) async fn what_is_held_goes_on_while_its_lane_is_paused(world: World) {
+pub(crate) async fn a_leased_execution_continues_while_its_lane_is_paused(world: World) {
     let held = world.held().await;
     world.lane("default").pause().await;
     held.renew().await.unwrap();
@@ -28,7 +28,7 @@ pub(crate) async fn pausing_twice_is_one_pause(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-pub(crate) async fn another_tenants_lane_goes_on(world: World) {
+pub(crate) async fn another_tenants_lane_stays_active(world: World) {
     world.lane("default").pause().await;
     world.lane("mail").pause().await;
     world.job("resize").namespace("acme").submit().await;

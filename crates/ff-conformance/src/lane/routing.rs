@@ -43,7 +43,7 @@ pub(crate) async fn age_is_weighed_across_classes(world: World) {
     assert_eq!(claim(&world, "able", &["gpu"]).await, [old, better]);
 }
 
-pub(crate) async fn what_a_waiting_worker_cannot_run_does_not_call_it(world: World) {
+pub(crate) async fn a_waiting_worker_is_not_woken_for_an_execution_it_cannot_run(world: World) {
     let waiting = |name: &'static str, words: &'static [&'static str]| {
         let worker = world.worker(name).capabilities(words);
         tokio::spawn(
@@ -103,7 +103,7 @@ pub(crate) async fn a_lane_counts_what_waits_with_requirements_and_without(world
     assert_eq!(world.lane("default").depth(LanePlace::Waiting).await.count, 0);
 }
 
-pub(crate) async fn a_paused_lane_announces_what_waits_with_requirements_when_it_goes_on(world: World) {
+pub(crate) async fn a_resumed_lane_announces_its_executions_with_requirements(world: World) {
     let lane = world.lane("default");
     lane.configure(ConfigureLaneArgs { state: Some(LaneState::Paused), ..lane.args() }).await.unwrap();
     let id = job(&world, &["gpu"], 0).submit().await;

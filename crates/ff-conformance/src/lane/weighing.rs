@@ -10,7 +10,7 @@ pub(crate) async fn old_work_goes_before_better_work_where_a_lane_weighs_age(wor
     assert_eq!(order(&world, &[]).await, [old, better]);
 }
 
-pub(crate) async fn one_claim_keeps_that_order_across_kinds(world: World) {
+pub(crate) async fn a_claim_across_kinds_keeps_the_ageing_order(world: World) {
     weigh(&world, 1_000).await;
     let first = job(&world, 0, "resize").await;
     world.clock.advance(ms(1_500)).await;
@@ -21,7 +21,7 @@ pub(crate) async fn one_claim_keeps_that_order_across_kinds(world: World) {
     assert_eq!(order(&world, &["resize", "send", "print"]).await, [second, first, third, last]);
 }
 
-pub(crate) async fn what_is_better_by_more_than_the_wait_goes_first(world: World) {
+pub(crate) async fn a_priority_lead_larger_than_the_ageing_goes_first(world: World) {
     weigh(&world, 1_000).await;
     let old = job(&world, 0, "resize").await;
     world.clock.advance(ms(1_999)).await;

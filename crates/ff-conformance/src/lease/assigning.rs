@@ -69,7 +69,7 @@ pub(crate) async fn assigning_twice_is_once_and_to_another_is_refused(world: Wor
     assert_refused!(assign(&world, &id, "other").await, "grant_already_exists");
 }
 
-pub(crate) async fn what_a_worker_lost_is_handed_to_another_by_name(world: World) {
+pub(crate) async fn an_execution_with_an_expired_lease_can_be_assigned_to_a_worker(world: World) {
     let lost = world.held().await;
     assert_refused!(assign(&world, &lost.id(), "w").await, "lease_conflict");
     world.clock.advance(lost.lease_ttl()).await;
@@ -81,7 +81,7 @@ pub(crate) async fn what_a_worker_lost_is_handed_to_another_by_name(world: World
     world.check_invariants().await;
 }
 
-pub(crate) async fn what_is_blocked_can_be_assigned_and_what_is_held_or_not_ready_cannot(world: World) {
+pub(crate) async fn blocked_executions_can_be_assigned_but_held_or_delayed_ones_cannot(world: World) {
     let id = world.submit("resize", b"cat.png").await;
     let route = BlockDetail::Route { class: "gpu".into() };
     let target = |detail| BlockTarget { execution_id: id, lease_epoch: LeaseEpoch(0), detail };
@@ -144,7 +144,7 @@ pub(crate) async fn a_lane_that_is_paused_or_full_hands_out_nothing_that_is_assi
     world.check_invariants().await;
 }
 
-pub(crate) async fn what_is_assigned_is_listed_counted_and_told(world: World) {
+pub(crate) async fn an_assigned_execution_is_listed_counted_and_explained(world: World) {
     let cursor = follow(&world).await;
     let id = world.submit("resize", b"cat.png").await;
     world.submit("resize", b"free").await;

@@ -4,25 +4,25 @@ use tokio::time::timeout;
 
 use crate::prelude::*;
 
-pub(crate) async fn a_holder_is_told_of_a_cancellation(world: World) {
+pub(crate) async fn a_holder_is_notified_of_a_cancellation(world: World) {
     let (worker, held) = listening(&world).await;
     let control = control_when(&worker, async || world.cancel(&held.id()).await.unwrap()).await;
     assert_eq!(control.lost, [lost(&held, LeaseEnding::Cancelled)]);
 }
 
-pub(crate) async fn a_holder_is_told_of_a_revocation(world: World) {
+pub(crate) async fn a_holder_is_notified_of_a_revocation(world: World) {
     let (worker, held) = listening(&world).await;
     let control = control_when(&worker, async || world.revoke(&held.id()).await.unwrap()).await;
     assert_eq!(control.lost, [lost(&held, LeaseEnding::Revoked)]);
 }
 
-pub(crate) async fn a_holder_is_told_that_its_lease_expired(world: World) {
+pub(crate) async fn a_holder_is_notified_of_the_expiry_of_its_lease(world: World) {
     let (worker, held) = listening(&world).await;
     let control = control_when(&worker, async || world.clock.advance(held.lease_ttl()).await).await;
     assert_eq!(control.lost, [lost(&held, LeaseEnding::Expired)]);
 }
 
-pub(crate) async fn a_holder_is_told_of_a_timeout_and_of_a_deadline(world: World) {
+pub(crate) async fn a_holder_is_notified_of_a_timeout_and_of_a_deadline(world: World) {
     world.job("resize").attempt_timeout(ms(1_000)).submit().await;
     let worker = world.worker("holder");
     let held = worker.claim().await;
@@ -35,7 +35,7 @@ pub(crate) async fn a_holder_is_told_of_a_timeout_and_of_a_deadline(world: World
     assert_eq!(control.lost, [lost(&held, LeaseEnding::DeadlinePassed)]);
 }
 
-pub(crate) async fn what_a_holder_gave_up_is_no_news(world: World) {
+pub(crate) async fn a_lease_that_its_holder_ended_is_not_reported_as_lost(world: World) {
     let (worker, finished) = listening(&world).await;
     let after = worker.control(None, ms(0)).await.unwrap().next;
     finished.complete(b"done").await.unwrap();
@@ -76,7 +76,7 @@ pub(crate) async fn news_between_two_questions_is_kept(world: World) {
     }
 }
 
-pub(crate) async fn news_is_told_once(world: World) {
+pub(crate) async fn a_lost_lease_is_reported_once_per_cursor(world: World) {
     let (worker, held) = listening(&world).await;
     let after = start(&worker).await;
     world.cancel(&held.id()).await.unwrap();
@@ -88,7 +88,7 @@ pub(crate) async fn news_is_told_once(world: World) {
     assert_eq!(again.lost, control.lost, "an answer that got lost can be asked for again");
 }
 
-pub(crate) async fn a_place_nobody_was_told_is_refused(world: World) {
+pub(crate) async fn an_invented_control_cursor_is_refused(world: World) {
     let worker = world.worker("holder");
     for made_up in ["", "x", "1-2", &format!("{}9", start(&worker).await)] {
         let refusal = assert_refused!(worker.control(Some(made_up), ms(0)).await, "invalid_cursor");

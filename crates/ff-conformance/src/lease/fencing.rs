@@ -85,7 +85,7 @@ pub(crate) async fn a_fence_of_other_work_opens_nothing(world: World) {
     everything_is_refused(&world, &one.with_fence(|own| *own = fence), "stale_lease").await;
 }
 
-pub(crate) async fn what_nobody_ever_held_cannot_be_finished(world: World) {
+pub(crate) async fn an_execution_that_was_never_leased_cannot_be_finished(world: World) {
     let held = world.held().await;
     let waiting = world.submit("resize", b"dog.png").await;
     let delayed = world.job("resize").after(ms(1_000)).submit().await;

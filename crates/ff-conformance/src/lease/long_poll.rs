@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use crate::prelude::*;
 
-pub(crate) async fn what_is_there_is_handed_out_at_once(world: World) {
+pub(crate) async fn a_long_poll_returns_waiting_executions_at_once(world: World) {
     let mut submitted = BTreeSet::new();
     for _ in 0..20 {
         submitted.insert(world.submit("resize", b"cat.png").await);
@@ -66,7 +66,7 @@ pub(crate) async fn a_wait_for_work_runs_out(world: World) {
     assert!(world.worker("worker").next(1, ms(20)).await.is_empty());
 }
 
-pub(crate) async fn one_piece_of_work_goes_to_one_of_many_waiting(world: World) {
+pub(crate) async fn an_execution_goes_to_one_of_many_waiting_workers(world: World) {
     let waiting = (0..8).map(|nth| {
         let worker = world.worker(&format!("worker-{nth}"));
         tokio::spawn(async move { worker.next(1, ms(300)).await })
@@ -107,7 +107,7 @@ pub(crate) async fn lanes_are_preferred_in_the_order_given(world: World) {
     assert_eq!(lanes, ["quick", "quick", "quick", "slow", "slow", "slow"]);
 }
 
-pub(crate) async fn one_wait_may_bring_work_of_several_lanes(world: World) {
+pub(crate) async fn a_long_poll_can_return_executions_of_several_lanes(world: World) {
     for lane in ["a", "b", "c"] {
         world.job("send").lane(lane).submit().await;
     }

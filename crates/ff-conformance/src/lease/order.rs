@@ -21,7 +21,7 @@ pub(crate) async fn of_equals_the_oldest_goes_first(world: World) {
     assert_eq!(taken_one_by_one(&world).await, expected);
 }
 
-pub(crate) async fn of_one_moment_the_smaller_id_goes_first(world: World) {
+pub(crate) async fn the_smaller_id_goes_first_among_executions_of_the_same_time(world: World) {
     let mut expected = Vec::new();
     for _ in 0..10 {
         expected.push(world.job("resize").on_partition(0).submit().await);

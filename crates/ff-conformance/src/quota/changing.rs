@@ -42,7 +42,7 @@ pub(crate) async fn without_the_quota_everything_starts(world: World) {
 }
 
 /// Executions that wait for a quota are cancelled, replayed and listed like any others.
-pub(crate) async fn what_waits_for_a_quota_can_be_cancelled_and_replayed(world: World) {
+pub(crate) async fn an_execution_blocked_by_a_quota_can_be_cancelled_and_replayed(world: World) {
     Quota::new(&world, "one").at_once(1).put().await;
     submit_for(&world, "acme", 2).await;
     let held = claim_all(&world).await;

@@ -19,7 +19,7 @@ pub(crate) async fn no_more_of_a_key_are_held_than_the_quota_allows(world: World
     world.check_invariants().await;
 }
 
-pub(crate) async fn what_waits_for_a_slot_says_so(world: World) {
+pub(crate) async fn an_execution_blocked_by_a_quota_shows_the_reason(world: World) {
     let policy = Quota::new(&world, "customers").per("tag:customer").at_once(1).put().await;
     let ids = submit_for(&world, "acme", 2).await;
     let held = claim_all(&world).await;

@@ -22,7 +22,7 @@ async fn reserve(world: &World, policy: &QuotaPolicy) -> usize {
     admitted
 }
 
-pub(crate) async fn what_a_process_reserved_that_died_is_free_again(world: World) {
+pub(crate) async fn reservations_of_a_dead_process_are_released(world: World) {
     let policy = Quota::new(&world, "two").at_once(2).put().await;
     submit_for(&world, "acme", 5).await;
     assert_eq!(reserve(&world, &policy).await, 2);
@@ -58,7 +58,7 @@ pub(crate) async fn a_claim_that_comes_too_late_takes_nothing(world: World) {
     }
 }
 
-pub(crate) async fn a_slot_whose_end_was_not_told_is_found(world: World) {
+pub(crate) async fn a_slot_is_released_although_no_engine_saw_the_end(world: World) {
     Quota::new(&world, "one").at_once(1).put().await;
     submit_for(&world, "acme", 2).await;
     let held = claim_all(&world).await;

@@ -14,7 +14,7 @@ pub(crate) async fn of_missed_ticks_the_last_runs_by_default(world: World) {
     assert_eq!((seen[0].reason, seen[2].outcome), (Some(SkipReason::LaterTick), TickOutcome::Started));
 }
 
-pub(crate) async fn every_missed_tick_runs_when_asked_for(world: World) {
+pub(crate) async fn every_missed_tick_runs_with_catch_up_all(world: World) {
     let plan = Plan::new(&world, "all").overlap(Overlap::Allow).catch_up(CatchUp::All, 10 * MINUTE);
     plan.put().await;
     world.clock.advance(ms(4 * MINUTE)).await;
@@ -29,7 +29,7 @@ pub(crate) async fn more_than_one_turn_of_missed_ticks_all_run(world: World) {
     assert_eq!(ticks(&world, "many").await.len(), limits::SCHEDULE_TICKS);
 }
 
-pub(crate) async fn what_was_missed_for_longer_than_the_window_does_not_run(world: World) {
+pub(crate) async fn ticks_missed_for_longer_than_the_window_do_not_run(world: World) {
     let plan = Plan::new(&world, "missed").overlap(Overlap::Allow).catch_up(CatchUp::All, 90_000);
     plan.put().await;
     world.clock.advance(ms(10 * MINUTE)).await;

@@ -62,7 +62,7 @@ pub(crate) async fn ticks_start_beside_each_other_where_allowed(world: World) {
     assert!(outcomes(&world, "allow").await.iter().all(|outcome| *outcome == TickOutcome::Started));
 }
 
-pub(crate) async fn the_previous_one_is_cancelled_where_asked_for(world: World) {
+pub(crate) async fn cancel_previous_cancels_the_execution_of_the_previous_tick(world: World) {
     Plan::new(&world, "cancel").overlap(Overlap::CancelPrevious).put().await;
     world.clock.advance(ms(MINUTE)).await;
     let first = everything(&world).await[0].execution_id;
@@ -73,7 +73,7 @@ pub(crate) async fn the_previous_one_is_cancelled_where_asked_for(world: World) 
     assert_eq!(world.state(&second).await, PublicState::Waiting);
 }
 
-pub(crate) async fn what_was_forgotten_does_not_live(world: World) {
+pub(crate) async fn a_forgotten_execution_does_not_count_as_running(world: World) {
     let mut target = world.job("report").args();
     (target.policy.retention_ms, target.policy.dedup_window_ms) = (Some(1_000), 1_000);
     Plan::new(&world, "short").starts(target).put().await;

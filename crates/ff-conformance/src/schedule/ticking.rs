@@ -63,7 +63,7 @@ pub(crate) async fn a_tick_that_was_submitted_as_something_else_stays_what_it_wa
     assert_eq!(ticks(&world, "crash").await[0].execution_id, Some(submitted.execution_id));
 }
 
-pub(crate) async fn of_two_writers_one_is_told_to_look_again(world: World) {
+pub(crate) async fn only_one_writer_of_a_schedule_version_succeeds(world: World) {
     let put = Plan::new(&world, "cas").put().await;
     let write = |expected, version| WriteScheduleArgs {
         schedule: named("cas"),
@@ -107,7 +107,7 @@ pub(crate) async fn due_schedules_are_found_by_their_partition(world: World) {
     assert_eq!(left, 11, "a paused one is not due");
 }
 
-pub(crate) async fn schedules_of_one_moment_all_start(world: World) {
+pub(crate) async fn schedules_due_at_the_same_time_all_start(world: World) {
     for nth in 0..150 {
         Plan::new(&world, &format!("s{nth}")).put().await;
     }

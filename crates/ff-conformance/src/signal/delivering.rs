@@ -8,7 +8,7 @@ use crate::prelude::*;
 use crate::world::conditions::{all, count, named};
 
 /// Every signal is recorded with its effect, counted or not. Only a duplicate is not recorded.
-pub(crate) async fn every_sender_is_told_what_became_of_its_signal(world: World) {
+pub(crate) async fn every_delivery_returns_the_effect_of_its_signal(world: World) {
     let held = world.held().await;
     let ahead = held.ahead("b").await;
     let mut effects = vec![ahead.effect("go").await];

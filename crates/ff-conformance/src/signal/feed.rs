@@ -102,7 +102,7 @@ pub(crate) async fn a_reader_that_began_before_everything_misses_nothing(world: 
     assert_eq!(ids(&after(&world, &start.next, 9).await.deliveries), sent);
 }
 
-pub(crate) async fn a_waiting_reader_is_told_at_once(world: World) {
+pub(crate) async fn a_waiting_reader_is_notified_at_once(world: World) {
     for waitpoint in on_every_partition(&world).await {
         let deliveries = deliveries_when(&world, async || waitpoint.send("vote").await.unwrap()).await;
         assert_eq!(deliveries[0].execution_id, waitpoint.execution_id);
@@ -110,7 +110,7 @@ pub(crate) async fn a_waiting_reader_is_told_at_once(world: World) {
     }
 }
 
-pub(crate) async fn a_waiting_reader_is_told_of_decisions_and_timeouts_too(world: World) {
+pub(crate) async fn a_waiting_reader_is_notified_of_decisions_and_timeouts(world: World) {
     let (held, _) = world.suspended().await;
     let deliveries =
         deliveries_when(&world, async || world.decide(&held.id(), OperatorDecision::Reject).await.unwrap()).await;
@@ -123,7 +123,7 @@ pub(crate) async fn a_waiting_reader_is_told_of_decisions_and_timeouts_too(world
     assert_eq!(deliveries.iter().map(|delivery| delivery.name.as_str()).collect::<Vec<_>>(), ["timeout"]);
 }
 
-pub(crate) async fn what_is_in_the_feed_is_told_without_waiting(world: World) {
+pub(crate) async fn deliveries_in_the_feed_are_returned_without_waiting(world: World) {
     let waitpoints = on_every_partition(&world).await;
     let sent = waitpoints[0].send("vote").await.unwrap().signal_id;
     let args = DeliveriesArgs { after: Some(FeedCursor::default()), limit: 9 };

@@ -37,7 +37,7 @@ pub(crate) async fn names_and_texts_of_a_signal_may_be_as_long_as_they_may(world
 }
 
 /// Senders cannot use the source types operator and engine, so a worker can trust signals of these types.
-pub(crate) async fn nobody_outside_speaks_for_an_operator_or_the_engine(world: World) {
+pub(crate) async fn a_caller_cannot_use_the_operator_or_engine_source(world: World) {
     let (_, waitpoint) = world.suspended().await;
     let before = world.contents().await;
     for kind in ["operator", "engine", "Operator", "ENGINE"] {

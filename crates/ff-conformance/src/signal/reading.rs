@@ -47,7 +47,7 @@ pub(crate) async fn work_that_received_nothing_has_no_signals(world: World) {
 }
 
 /// A signal is found only under the execution that received it.
-pub(crate) async fn a_signal_nobody_received_is_not_found(world: World) {
+pub(crate) async fn a_signal_is_found_only_under_its_execution(world: World) {
     let (_, sent) = received(&world, 1).await;
     let other = world.submit("resize", b"cat.png").await;
     assert_refused!(world.backend.signal(&other, &sent[0]).await, "not_found");

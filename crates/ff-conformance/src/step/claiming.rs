@@ -11,7 +11,7 @@ fn join_steps(held: &LeasedExecution) -> String {
     words(&held.steps.steps).join(" ")
 }
 
-pub(crate) async fn every_attempt_is_told_what_was_recorded_before_it(world: World) {
+pub(crate) async fn every_attempt_gets_the_steps_recorded_before_it(world: World) {
     let id = world.job("resize").retries(5, ms(0)).submit().await;
     let first = world.worker("first").claim().await;
     assert_eq!(first.steps, Default::default());
@@ -49,7 +49,7 @@ pub(crate) async fn many_bytes_of_steps_are_read_page_by_page(world: World) {
     assert_eq!(words(&world.backend.list_steps(rest).await.unwrap().steps), ["c"]);
 }
 
-pub(crate) async fn one_step_comes_however_large_it_is(world: World) {
+pub(crate) async fn a_claim_returns_the_first_step_at_any_size(world: World) {
     world.job("resize").retries(1, ms(0)).submit().await;
     let first = world.worker("first").claim().await;
     first.step("a", &vec![5; limits::STEP_RESULT_BYTES]).await;

@@ -28,7 +28,7 @@ async fn completed(world: &World, steps: &str) -> LeasedExecution {
     held
 }
 
-pub(crate) async fn what_completed_is_done_again_from_the_beginning(world: World) {
+pub(crate) async fn a_replay_of_a_completed_execution_discards_its_steps(world: World) {
     let held = completed(&world, "a (b) c").await;
     assert_eq!(recorded(&world, &held.id()).await, ["a", "(b)", "c"], "steps are kept with what has ended");
     world.replay(&held.id()).await.unwrap();
@@ -39,7 +39,7 @@ pub(crate) async fn what_completed_is_done_again_from_the_beginning(world: World
     world.check_invariants().await;
 }
 
-pub(crate) async fn what_failed_goes_on_with_the_steps_that_succeeded(world: World) {
+pub(crate) async fn a_replay_of_a_failed_execution_keeps_its_successful_steps(world: World) {
     let held = failed(&world, "a b! (c) d").await;
     world.replay(&held.id()).await.unwrap();
     let again = world.worker("again").claim().await;
@@ -63,7 +63,7 @@ pub(crate) async fn what_failed_goes_on_with_the_steps_that_succeeded(world: Wor
     }
 }
 
-pub(crate) async fn what_was_undone_is_done_again(world: World) {
+pub(crate) async fn a_replay_discards_steps_that_were_undone(world: World) {
     let held = failed(&world, "a b#1 b#2 c ~failed ~c ~b#2").await;
     world.replay(&held.id()).await.unwrap();
     assert_eq!(recorded(&world, &held.id()).await, ["a", "b#1"]);
@@ -105,7 +105,7 @@ pub(crate) async fn a_step_that_is_not_recorded_is_no_place_to_begin(world: Worl
     assert_refused!(from(&world, &running.id(), "a", "").await, "execution_not_terminal");
 }
 
-pub(crate) async fn what_depends_on_it_is_done_again_from_the_beginning(world: World) {
+pub(crate) async fn a_replay_with_dependents_discards_the_steps_of_all_its_members(world: World) {
     let flow = world.graph("a>b").submit().await;
     for name in ["a", "b"] {
         let held = flow.start().await.remove(name).unwrap();

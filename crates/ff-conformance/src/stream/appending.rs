@@ -87,7 +87,7 @@ pub(crate) async fn only_the_holder_appends(world: World) {
     assert_eq!(output, ["0 a", "closed 0 LeaseExpired", "superseded 0 by 1", "0 b", "closed 1 Success"]);
 }
 
-pub(crate) async fn what_is_wrong_is_refused_and_nothing_is_written(world: World) {
+pub(crate) async fn a_wrong_stream_request_is_refused_and_writes_nothing(world: World) {
     let held = world.held().await;
     let before = world.contents().await;
     let bytes = |count| Frame::new(FrameType::bytes(), vec![7; count]);
@@ -149,7 +149,7 @@ pub(crate) async fn limits_hold_at_them_and_not_one_past_them(world: World) {
     assert_eq!(refusal.field.as_deref(), Some("limit"));
 }
 
-pub(crate) async fn a_resumed_attempt_goes_on_with_its_stream(world: World) {
+pub(crate) async fn a_resumed_attempt_appends_to_the_same_stream(world: World) {
     let first = world.held().await;
     first.append(text(&["a"])).await.unwrap();
     first.delay(ms(100)).await.unwrap();

@@ -10,41 +10,42 @@ use tokio::time::timeout;
 use super::{all, everything, one, text, words};
 use crate::{World, ms};
 
-pub(crate) async fn a_waiting_reader_is_told_of_a_frame_at_once(world: World) {
+pub(crate) async fn a_waiting_reader_gets_a_new_frame_at_once(world: World) {
     let held = world.held().await;
     held.append(text(&["a"])).await.unwrap();
-    let page = told_while(&world, &all(held.id(), 10), async {
+    let page = read_page_while(&world, &all(held.id(), 10), async {
         held.append(text(&["b"])).await.unwrap();
     })
     .await;
     assert_eq!(words(&page.items), ["1 b"]);
 }
 
-pub(crate) async fn a_waiting_reader_is_told_of_the_end_at_once(world: World) {
+pub(crate) async fn a_waiting_reader_gets_the_end_of_a_stream_at_once(world: World) {
     let held = world.held().await;
     held.append(text(&["a"])).await.unwrap();
-    let page = told_while(&world, &one(held.id(), 0, 10), async {
+    let page = read_page_while(&world, &one(held.id(), 0, 10), async {
         held.complete(b"done").await.unwrap();
     })
     .await;
     assert_eq!((words(&page.items), page.ended), (vec!["closed 0 Success".to_owned()], true));
 }
 
-pub(crate) async fn a_waiting_reader_is_told_of_another_attempt_at_once(world: World) {
+pub(crate) async fn a_waiting_reader_learns_of_another_attempt_at_once(world: World) {
     let held = world.held().await;
     held.append(text(&["a"])).await.unwrap();
-    let page = told_while(&world, &all(held.id(), 10), async { world.clock.advance(held.lease_ttl()).await }).await;
+    let page =
+        read_page_while(&world, &all(held.id(), 10), async { world.clock.advance(held.lease_ttl()).await }).await;
     assert_eq!(words(&page.items), ["closed 0 LeaseExpired"]);
-    let page = told_while(&world, &all(held.id(), 10), async {
+    let page = read_page_while(&world, &all(held.id(), 10), async {
         world.worker("second").claim().await;
     })
     .await;
     assert_eq!(words(&page.items), ["superseded 0 by 1"]);
 }
 
-pub(crate) async fn a_reader_that_came_early_is_told_of_the_first_frame(world: World) {
+pub(crate) async fn a_reader_before_the_first_claim_gets_the_first_frame(world: World) {
     let id = world.submit("resize", b"cat.png").await;
-    let page = told_while(&world, &all(id, 10), async {
+    let page = read_page_while(&world, &all(id, 10), async {
         let held = world.worker("holder").claim().await;
         held.append(text(&["a"])).await.unwrap();
     })
@@ -52,9 +53,9 @@ pub(crate) async fn a_reader_that_came_early_is_told_of_the_first_frame(world: W
     assert_eq!(words(&page.items), ["0 a"]);
 }
 
-pub(crate) async fn a_reader_of_work_without_output_is_told_of_its_end(world: World) {
+pub(crate) async fn a_reader_of_an_execution_without_output_gets_its_end(world: World) {
     let id = world.submit("resize", b"cat.png").await;
-    let page = told_while(&world, &all(id, 10), async {
+    let page = read_page_while(&world, &all(id, 10), async {
         world.cancel(&id).await.unwrap();
     })
     .await;
@@ -81,7 +82,7 @@ pub(crate) async fn a_wait_for_output_runs_out(world: World) {
 }
 
 /// Returns the page that a reader at the end of a stream gets while `happens` runs.
-async fn told_while(world: &World, args: &ReadStreamArgs, happens: impl Future<Output = ()>) -> StreamPage {
+async fn read_page_while(world: &World, args: &ReadStreamArgs, happens: impl Future<Output = ()>) -> StreamPage {
     let (_, last) = everything(world, args).await;
     let waiting = world.long_poll.next_frames(ReadStreamArgs { from: Some(last.next), ..args.clone() }, 60_000);
     soon(join(waiting, happens)).await.0.unwrap()

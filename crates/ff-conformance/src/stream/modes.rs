@@ -8,7 +8,7 @@ use ff_core::types::AttemptIndex;
 use super::{all, everything, page, patch, text, words};
 use crate::{LeasedExecution, World};
 
-pub(crate) async fn a_bounded_stream_keeps_its_last_frames_and_readers_are_told(world: World) {
+pub(crate) async fn a_bounded_stream_keeps_its_last_frames_and_reports_the_trimming(world: World) {
     let held = world.held().await;
     let bounded = |words| AppendFramesArgs { max_frames: Some(3), ..held.frames(text(words)) };
     world.backend.append_frames(bounded(&["a", "b"])).await.unwrap();
@@ -70,7 +70,7 @@ pub(crate) async fn a_summary_keeps_numbers_as_they_were_written(world: World) {
     assert_eq!(words(&everything(&world, &all(held.id(), 10)).await.0), [document]);
 }
 
-pub(crate) async fn a_reader_too_far_behind_is_told_the_document(world: World) {
+pub(crate) async fn a_reader_too_far_behind_gets_the_summary_document(world: World) {
     let held = world.held().await;
     summarise(&world, &held, &[r#"{"a":1}"#]).await;
     let (_, reader) = everything(&world, &all(held.id(), 10)).await;

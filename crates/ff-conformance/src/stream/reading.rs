@@ -29,7 +29,7 @@ pub(crate) async fn pages_of_any_size_tell_the_same(world: World) {
     }
 }
 
-pub(crate) async fn a_reader_of_one_attempt_is_told_of_it_alone(world: World) {
+pub(crate) async fn a_read_of_one_attempt_returns_only_that_attempt(world: World) {
     let held = retried(&world).await;
     let (items, last) = everything(&world, &one(held.id(), 0, 10)).await;
     assert_eq!(words(&items), ["0 a", "1 b", "closed 0 Failure"]);
@@ -39,7 +39,7 @@ pub(crate) async fn a_reader_of_one_attempt_is_told_of_it_alone(world: World) {
     assert!(!last.ended);
 }
 
-pub(crate) async fn the_end_of_an_attempt_is_told_with_how_it_ended(world: World) {
+pub(crate) async fn a_stream_shows_the_outcome_of_an_ended_attempt(world: World) {
     for (ends, outcome) in
         [("Success", Outcome::Success), ("Failure", Outcome::Failed), ("Cancelled", Outcome::Cancelled)]
     {
@@ -85,7 +85,7 @@ pub(crate) async fn work_without_output_ends_without_any(world: World) {
     assert_eq!((words(&items), last.ended), (vec!["closed 0 Success".to_owned()], true));
 }
 
-pub(crate) async fn replayed_work_goes_on_with_another_attempt(world: World) {
+pub(crate) async fn the_stream_of_a_replayed_execution_continues_with_another_attempt(world: World) {
     let held = world.held().await;
     held.append(text(&["a"])).await.unwrap();
     held.fail_with("network", "gone", true).await.unwrap();

@@ -80,7 +80,7 @@ pub(crate) async fn the_same_key_is_the_same_waitpoint_while_it_pends(world: Wor
     assert_ne!(second.waitpoint_token, first.waitpoint_token);
 }
 
-pub(crate) async fn a_waitpoint_nobody_used_in_time_takes_no_more_signals(world: World) {
+pub(crate) async fn an_expired_pending_waitpoint_takes_no_more_signals(world: World) {
     let held = world.held().await;
     let args = CreateWaitpointArgs { expires_in_ms: 1_000, ..held.ahead_args("approval") };
     world.backend.create_waitpoint(args).await.unwrap();
@@ -112,7 +112,7 @@ pub(crate) async fn a_waitpoint_made_ahead_can_be_closed_once(world: World) {
     assert_ne!(held.ahead("approval").await.id(), ahead.id(), "its key is free again");
 }
 
-pub(crate) async fn what_a_suspension_waits_on_cannot_be_closed(world: World) {
+pub(crate) async fn the_waitpoint_of_a_suspension_cannot_be_closed(world: World) {
     let (held, waitpoint) = world.suspended().await;
     let before = world.contents().await;
     assert_refused!(world.backend.close_waitpoint(close(&waitpoint)).await, "waitpoint_not_pending");
@@ -174,7 +174,7 @@ pub(crate) async fn a_waitpoint_made_ahead_outlives_its_makers_lease(world: Worl
 }
 
 /// A suspension on other waitpoints leaves a pending waitpoint as it is.
-pub(crate) async fn what_pends_goes_on_pending_during_another_suspension(world: World) {
+pub(crate) async fn a_pending_waitpoint_stays_pending_during_another_suspension(world: World) {
     let held = world.held().await;
     let ahead = held.ahead("later").await;
     let waitpoint = held.wait_on("now").await;
@@ -187,7 +187,7 @@ pub(crate) async fn what_pends_goes_on_pending_during_another_suspension(world: 
     assert!(matches!(outcome, SuspendOutcome::AlreadySatisfied { .. }));
 }
 
-pub(crate) async fn what_pends_is_closed_when_the_work_ends(world: World) {
+pub(crate) async fn a_pending_waitpoint_is_closed_when_the_execution_ends(world: World) {
     let held = world.held().await;
     let ahead = held.ahead("approval").await;
     held.complete(b"done").await.unwrap();

@@ -3,20 +3,20 @@
 use crate::prelude::*;
 use crate::world::conditions::{all, any, count, key, named, signal};
 
-pub(crate) async fn a_named_signal_is_told_from_any_other(world: World) {
+pub(crate) async fn a_condition_with_a_name_counts_only_that_signal(world: World) {
     let held = world.held().await;
     let [waitpoint] = held.wait_for(named("approval", "approved"), ["approval"]).await;
     assert_eq!(waitpoint.effect("other").await, Effect::MatcherFailed);
     assert_eq!(waitpoint.effect("approved.not").await, Effect::MatcherFailed);
     still_waits(&world, &held).await;
     assert_eq!(waitpoint.effect("approved").await, Effect::Satisfied);
-    goes_on_with(&world, &["approved"]).await;
+    assert_resumed_with(&world, &["approved"]).await;
 }
 
 pub(crate) async fn any_signal_will_do_where_none_is_named(world: World) {
     let (_, waitpoint) = world.suspended().await;
     assert_eq!(waitpoint.effect("any").await, Effect::Satisfied);
-    goes_on_with(&world, &["any"]).await;
+    assert_resumed_with(&world, &["any"]).await;
 }
 
 pub(crate) async fn all_of_needs_every_member(world: World) {
@@ -28,7 +28,7 @@ pub(crate) async fn all_of_needs_every_member(world: World) {
         still_waits(&world, &held).await;
     }
     assert_eq!(b.effect("last").await, Effect::Satisfied);
-    goes_on_with(&world, &["go", "last", "go"]).await;
+    assert_resumed_with(&world, &["go", "last", "go"]).await;
 }
 
 pub(crate) async fn any_of_needs_one_member(world: World) {
@@ -39,7 +39,7 @@ pub(crate) async fn any_of_needs_one_member(world: World) {
     assert_eq!(c.effect("other").await, Effect::MatcherFailed);
     still_waits(&world, &held).await;
     assert_eq!(c.effect("go").await, Effect::Satisfied);
-    goes_on_with(&world, &["go"]).await;
+    assert_resumed_with(&world, &["go"]).await;
 }
 
 pub(crate) async fn a_count_of_waitpoints_counts_each_once(world: World) {
@@ -49,7 +49,7 @@ pub(crate) async fn a_count_of_waitpoints_counts_each_once(world: World) {
     assert_eq!(a.effect("again").await, Effect::Recounted);
     still_waits(&world, &held).await;
     assert_eq!(b.effect("second").await, Effect::Satisfied);
-    goes_on_with(&world, &["first", "second"]).await;
+    assert_resumed_with(&world, &["first", "second"]).await;
 }
 
 pub(crate) async fn a_count_of_signals_counts_every_one(world: World) {
@@ -59,7 +59,7 @@ pub(crate) async fn a_count_of_signals_counts_every_one(world: World) {
     assert_eq!(a.effect("two").await, Effect::Appended);
     still_waits(&world, &held).await;
     assert_eq!(b.effect("three").await, Effect::Satisfied);
-    goes_on_with(&world, &["one", "two", "three"]).await;
+    assert_resumed_with(&world, &["one", "two", "three"]).await;
 }
 
 pub(crate) async fn a_count_of_sources_counts_each_once(world: World) {
@@ -69,7 +69,7 @@ pub(crate) async fn a_count_of_sources_counts_each_once(world: World) {
     assert_eq!(b.effect_from("ada", "two").await, Effect::Recounted);
     still_waits(&world, &held).await;
     assert_eq!(a.effect_from("grace", "three").await, Effect::Satisfied);
-    goes_on_with(&world, &["one", "three"]).await;
+    assert_resumed_with(&world, &["one", "three"]).await;
 }
 
 /// The source of a signal is its kind and its name: two kinds are two sources.
@@ -94,7 +94,7 @@ pub(crate) async fn a_count_may_be_of_one_name(world: World) {
     assert_eq!(a.effect("no").await, Effect::MatcherFailed);
     still_waits(&world, &held).await;
     assert_eq!(a.effect("yes").await, Effect::Satisfied);
-    goes_on_with(&world, &["yes", "yes"]).await;
+    assert_resumed_with(&world, &["yes", "yes"]).await;
 }
 
 pub(crate) async fn two_count_nodes_do_not_see_each_others_signals(world: World) {
@@ -107,7 +107,7 @@ pub(crate) async fn two_count_nodes_do_not_see_each_others_signals(world: World)
     assert_eq!(b.effect("b1").await, Effect::Appended);
     still_waits(&world, &held).await;
     assert_eq!(b.effect("b2").await, Effect::Satisfied);
-    goes_on_with(&world, &["a1", "a2", "b1", "b2"]).await;
+    assert_resumed_with(&world, &["a1", "a2", "b1", "b2"]).await;
 }
 
 /// Two nodes over one waitpoint count independently, each by its own distinction.
@@ -120,7 +120,7 @@ pub(crate) async fn nodes_over_one_waitpoint_count_for_themselves(world: World) 
     assert_eq!(a.effect_from("ada", "three").await, Effect::Recounted);
     still_waits(&world, &held).await;
     assert_eq!(a.effect_from("grace", "four").await, Effect::Satisfied);
-    goes_on_with(&world, &["one", "two", "four"]).await;
+    assert_resumed_with(&world, &["one", "two", "four"]).await;
 }
 
 pub(crate) async fn all_of_inside_all_of_inside_all_of_can_be_met(world: World) {
@@ -132,14 +132,14 @@ pub(crate) async fn all_of_inside_all_of_inside_all_of_can_be_met(world: World) 
     assert_eq!(b.effect_from("grace", "b2").await, Effect::Appended);
     still_waits(&world, &held).await;
     assert_eq!(a.effect("a").await, Effect::Satisfied);
-    goes_on_with(&world, &["a", "b1", "b2", "c"]).await;
+    assert_resumed_with(&world, &["a", "b1", "b2", "c"]).await;
 }
 
 pub(crate) async fn one_signal_may_count_for_several_nodes_and_is_handed_once(world: World) {
     let held = world.held().await;
     let [a] = held.wait_for(all([signal("a"), named("a", "go"), count(1, Distinct::Sources, &["a"])]), ["a"]).await;
     assert_eq!(a.effect("go").await, Effect::Satisfied);
-    goes_on_with(&world, &["go"]).await;
+    assert_resumed_with(&world, &["go"]).await;
 }
 
 pub(crate) async fn no_signal_meets_what_only_an_operator_can(world: World) {
@@ -154,6 +154,6 @@ async fn still_waits(world: &World, held: &LeasedExecution) {
 }
 
 /// Checks that a worker continues the execution with signals of these names in this order.
-async fn goes_on_with(world: &World, names: &[&str]) {
+async fn assert_resumed_with(world: &World, names: &[&str]) {
     assert_eq!(world.worker("next").claim().await.handed(), names);
 }

@@ -85,7 +85,7 @@ pub(crate) async fn a_decision_is_about_the_suspension_it_names(world: World) {
     assert_eq!(world.state(&held.id()).await, PublicState::Suspended);
 }
 
-pub(crate) async fn what_is_not_suspended_cannot_be_resumed(world: World) {
+pub(crate) async fn an_execution_that_is_not_suspended_cannot_be_resumed(world: World) {
     let waiting = world.submit("resize", b"cat.png").await;
     let running = world.worker("holder").claim().await;
     assert_eq!(running.id(), waiting);
@@ -133,7 +133,7 @@ pub(crate) async fn of_a_decision_and_a_signal_at_once_one_ends_the_suspension(w
     }
 }
 
-pub(crate) async fn an_operator_may_say_when_it_goes_on(world: World) {
+pub(crate) async fn an_operator_can_set_the_resume_delay(world: World) {
     let policy = ResumePolicy { resume_delay_ms: 1_000, ..ResumePolicy::default() };
     for (said, waits) in [(None, 1_000), (Some(0), 0), (Some(3_000), 3_000)] {
         let held = world.held().await;

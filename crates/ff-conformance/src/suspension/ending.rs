@@ -88,7 +88,7 @@ pub(crate) async fn every_end_of_a_suspension_can_be_replayed(world: World) {
 }
 
 /// The reply was lost before the execution ended. It is still the answer to a repeated call.
-pub(crate) async fn who_suspended_it_is_answered_after_its_end_too(world: World) {
+pub(crate) async fn a_repeated_suspend_is_answered_after_the_execution_ended(world: World) {
     let held = world.held().await;
     let first = world.suspend(held.wish("approval")).await.unwrap();
     world.cancel(&held.id()).await.unwrap();
@@ -98,7 +98,7 @@ pub(crate) async fn who_suspended_it_is_answered_after_its_end_too(world: World)
     assert_refused!(held.complete(b"late").await, "execution_not_active");
 }
 
-pub(crate) async fn who_waits_for_an_end_hears_of_a_wait_that_timed_out(world: World) {
+pub(crate) async fn a_long_poll_on_an_end_returns_a_suspension_timeout(world: World) {
     let held = world.held().await;
     let [_] = held.wait(SuspendArgs { timeout: Some(Timeout::After(1_000)), ..held.wish("approval") }).await;
     assert_eq!(world.long_poll.ended(&held.id(), 20).await.unwrap(), None);

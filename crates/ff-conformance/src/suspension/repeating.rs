@@ -75,7 +75,7 @@ pub(crate) async fn a_holder_whose_reply_got_lost_is_answered_as_the_first_time(
     assert_refused!(world.suspend(held.wish("approval")).await, "stale_lease");
 }
 
-pub(crate) async fn what_was_there_already_is_told_again(world: World) {
+pub(crate) async fn a_repeated_suspend_returns_already_satisfied_again(world: World) {
     let held = world.held().await;
     let ahead = held.ahead("approval").await;
     ahead.send("approved").await.unwrap();

@@ -7,7 +7,7 @@ use tokio::time::timeout;
 use crate::prelude::*;
 use crate::world::conditions::{any, count, named, signal};
 
-pub(crate) async fn a_resumed_worker_goes_on_with_the_same_attempt(world: World) {
+pub(crate) async fn a_resumed_execution_continues_the_same_attempt(world: World) {
     let held = world.held().await;
     held.progress(Some(40), Some("asked")).await.unwrap();
     let [waitpoint] = held.wait(SuspendArgs { continuation: Some("step 3".into()), ..held.wish("approval") }).await;
@@ -60,7 +60,7 @@ pub(crate) async fn work_that_never_waited_brings_no_signals(world: World) {
 }
 
 /// Signals that met the condition come first, then others that counted, then signals that did not count.
-pub(crate) async fn who_asks_for_all_signals_is_handed_the_others_too(world: World) {
+pub(crate) async fn a_worker_that_requests_all_signals_gets_uncounted_ones_too(world: World) {
     let held = world.held().await;
     let either = any([count(2, Distinct::Signals, &["a"]), named("b", "go")]);
     let resume_policy = ResumePolicy { handed: SignalSelection::All, ..ResumePolicy::default() };

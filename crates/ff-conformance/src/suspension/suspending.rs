@@ -15,7 +15,7 @@ pub(crate) async fn suspending_gives_up_the_lease_and_keeps_the_attempt(world: W
     assert_eq!((attempt.id, attempt.ran_ms, &attempt.end), (held.fence().attempt_id, 400, &None));
 }
 
-pub(crate) async fn who_suspended_cannot_go_on_with_it(world: World) {
+pub(crate) async fn a_worker_cannot_use_its_lease_after_a_suspend(world: World) {
     let (held, _) = world.suspended().await;
     let before = world.contents().await;
     let refusal = assert_refused!(held.complete(b"done").await, "execution_not_active");
@@ -68,7 +68,7 @@ pub(crate) async fn suspended_work_is_not_handed_out(world: World) {
     assert_refused!(world.replay(&held.id()).await, "execution_not_terminal");
 }
 
-pub(crate) async fn a_suspension_reads_back_as_it_was_asked_for(world: World) {
+pub(crate) async fn a_suspension_reads_back_as_requested(world: World) {
     let held = world.held().await;
     world.clock.advance(ms(100)).await;
     let wish = SuspendArgs {
@@ -95,7 +95,7 @@ pub(crate) async fn a_suspension_reads_back_as_it_was_asked_for(world: World) {
     assert_eq!(world.describe(&held.id()).await.suspension.unwrap().signals_counted, 1);
 }
 
-pub(crate) async fn open_waitpoints_are_told_without_what_opens_them(world: World) {
+pub(crate) async fn open_waitpoints_are_listed_without_their_tokens(world: World) {
     let held = world.held().await;
     let ahead = held.ahead("early").await;
     ahead.send("note").await.unwrap();
@@ -143,7 +143,7 @@ pub(crate) async fn words_of_a_callers_own_are_kept(world: World) {
     assert_eq!((read.reason.as_str(), read.requested_by.as_str()), ("waits for Zoë", "a robot"));
 }
 
-pub(crate) async fn what_waits_is_listed_with_its_reason_and_its_age(world: World) {
+pub(crate) async fn suspended_executions_are_listed_with_reason_and_age(world: World) {
     let (held, waitpoint) = world.suspended().await;
     world.submit("shrink", b"dog.png").await;
     let suspended_at = world.clock.now();
@@ -176,7 +176,7 @@ pub(crate) async fn work_may_wait_again_and_again(world: World) {
 }
 
 /// New waitpoints and waitpoints created ahead are granted in the order of the request.
-pub(crate) async fn waitpoints_are_granted_in_the_order_they_were_asked_for(world: World) {
+pub(crate) async fn waitpoints_are_granted_in_the_order_of_the_request(world: World) {
     let held = world.held().await;
     let ahead = held.ahead("b").await;
     let condition = any(["a", "b", "c"].map(signal));

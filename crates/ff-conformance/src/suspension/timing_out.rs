@@ -81,7 +81,7 @@ pub(crate) async fn a_timeout_hands_on_what_had_counted(world: World) {
     assert_eq!(world.worker("next").claim().await.handed(), ["yes", "timeout"]);
 }
 
-pub(crate) async fn a_timeout_may_be_at_a_moment(world: World) {
+pub(crate) async fn a_suspension_timeout_can_be_a_timestamp(world: World) {
     let held = world.held().await;
     let moment = world.clock.now() + 2_000;
     let timeout = Some(Timeout::At(moment));

@@ -66,7 +66,7 @@ pub(crate) async fn a_token_can_be_judged_without_using_it(world: World) {
 }
 
 /// Tokens that are minted after a rotation are signed with the new secret.
-pub(crate) async fn a_token_asked_for_after_a_rotation_and_its_grace_opens(world: World) {
+pub(crate) async fn a_token_minted_after_a_rotation_and_its_grace_opens(world: World) {
     let (held, waitpoint) = world.suspended().await;
     rotate(&world, "k2", 1_000).await;
     let token = async || world.backend.waitpoint_token(&held.id(), &waitpoint.id()).await.unwrap();
@@ -86,7 +86,7 @@ pub(crate) async fn a_token_asked_for_after_a_rotation_and_its_grace_opens(world
 }
 
 /// Every token minted for a waitpoint opens it while the token's secret verifies.
-pub(crate) async fn an_older_token_opens_within_its_grace_beside_a_newer_one(world: World) {
+pub(crate) async fn an_older_token_and_a_newer_one_both_open_within_the_grace(world: World) {
     let held = world.held().await;
     let [waitpoint] = held.wait_for(count(3, Distinct::Signals, &["votes"]), ["votes"]).await;
     rotate(&world, "k2", 60_000).await;

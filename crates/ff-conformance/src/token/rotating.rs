@@ -139,7 +139,7 @@ pub(crate) async fn without_grace_a_secret_is_gone_at_once(world: World) {
     assert_eq!(open(&world).await.effect("vote").await, Effect::Appended);
 }
 
-pub(crate) async fn what_expired_is_thrown_away_by_the_next_rotation(world: World) {
+pub(crate) async fn the_next_rotation_removes_expired_secrets(world: World) {
     rotate(&world, "k2", "0a", 0).await;
     rotate(&world, "k3", "0b", 1_000).await;
     world.clock.advance(ms(1_000)).await;

@@ -25,7 +25,7 @@ pub(crate) async fn a_worker_that_was_not_heard_of_is_gone(world: World) {
     assert_eq!(names(&world, None).await, Vec::<String>::new());
 }
 
-pub(crate) async fn one_that_is_gone_is_told_so_and_may_come_back(world: World) {
+pub(crate) async fn a_heartbeat_of_an_expired_worker_is_refused_until_it_registers(world: World) {
     assert_refused!(world.backend.heartbeat(beat("a", "default")).await, "not_found");
     world.backend.register_worker(worker("a", "default")).await.unwrap();
     world.clock.advance(ms(1_000)).await;
@@ -128,7 +128,7 @@ pub(crate) async fn a_namespace_has_ten_thousand_workers_at_once_and_no_more(wor
     one_more().await.unwrap();
 }
 
-pub(crate) async fn nobody_has_to_register_in_order_to_work(world: World) {
+pub(crate) async fn an_unregistered_worker_can_claim_and_complete(world: World) {
     world.held().await.complete(b"done").await.unwrap();
     assert_eq!(names(&world, None).await, Vec::<String>::new());
 }

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_works_does_it_as_somebody_and_an_administrator_as_nobody() {
+    fn an_api_key_needs_a_namespace_to_work_and_none_to_administer() {
         let refused = |args: CreateKeyArgs| args.check().err().and_then(|refusal| refusal.field);
         for role in [Role::Submit, Role::Work, Role::Signal] {
             assert_eq!(refused(with(&[role], Some("acme"))), None);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_valid_for_a_moment_at_least_and_ten_years_at_most() {
+    fn an_api_key_lives_from_one_millisecond_to_ten_years() {
         let lasting = |ttl_ms| CreateKeyArgs { ttl_ms: Some(ttl_ms), ..with(&[Role::Admin], None) }.check();
         assert_eq!((lasting(1), lasting(limits::SPAN_MAX_MS)), (Ok(()), Ok(())));
         assert_eq!(lasting(0).unwrap_err().field.as_deref(), Some("ttl_ms"));

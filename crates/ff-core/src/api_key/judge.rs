@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn who_shows_the_secret_is_heard_and_nobody_else() {
+    fn an_api_key_authenticates_only_with_its_secret() {
         let key = known(None);
         assert_eq!(judge(Some(&key), &secret_key("a1", 7), at(1)), Ok(&key.info));
         let wrong = judge(Some(&key), &secret_key("a1", 8), at(1)).unwrap_err();

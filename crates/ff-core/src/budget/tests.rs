@@ -181,7 +181,7 @@ fn room_goes_to_those_that_wait_in_their_order() {
 }
 
 #[test]
-fn one_that_needs_more_than_is_left_lets_others_pass() {
+fn an_execution_over_the_remaining_budget_lets_others_pass() {
     let mut world = BudgetFixture::new();
     let budget = world.put(
         r#"{"scope":"namespace","limits":{"tokens":{"hard":100}},"estimate":{"*":{"tokens":1},"chat":{"tokens":60}}}"#,
@@ -219,7 +219,7 @@ fn a_report_counts_once_however_often_any_part_of_it_is_repeated() {
 }
 
 #[test]
-fn what_was_spent_before_a_budget_applied_is_not_charged_to_it() {
+fn usage_from_before_a_budget_applied_is_not_charged_to_it() {
     let mut world = BudgetFixture::new();
     let budget = world.put(r#"{"scope":"namespace","limits":{"calls":{"hard":100}}}"#);
     let id = world.submit();
@@ -256,7 +256,7 @@ fn spending_goes_past_a_limit_and_nothing_further_is_admitted() {
 }
 
 #[test]
-fn a_new_period_begins_with_nothing_used_whoever_looks_first() {
+fn a_new_budget_period_begins_with_no_usage() {
     let json = r#"{"scope":"namespace","limits":{"tokens":{"hard":10}},"reset":{"interval":{"every_ms":1000}}}"#;
     let mut world = BudgetFixture::new();
     let budget = world.put(json);
@@ -287,7 +287,7 @@ fn an_operator_has_it_begin_anew() {
 }
 
 #[test]
-fn what_a_lost_lease_has_spent_counts_and_what_a_stranger_says_does_not() {
+fn usage_under_a_lost_lease_counts_and_under_a_foreign_one_is_refused() {
     let mut world = BudgetFixture::new();
     let budget = world.put(PLAIN);
     let id = world.submit();

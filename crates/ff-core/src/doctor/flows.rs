@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_that_was_not_told_is_found() {
+    fn the_doctor_finds_an_end_that_was_not_propagated() {
         let untold = |snapshot: &mut Snapshot, id: &dyn Fn(&str) -> ExecutionId| {
             let group = snapshot.groups.get_mut(&id("b")).unwrap();
             (group.succeeded, group.state) = (0, GroupState::Pending);
@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_or_left_behind_is_found() {
+    fn the_doctor_finds_missing_and_orphaned_flow_records() {
         assert_eq!(found(|snapshot, _| snapshot.flow_indexes.clear()), ["I8"]);
         assert!(found(|snapshot, _| snapshot.flows.clear()).contains(&"I1"));
         let gap = |snapshot: &mut Snapshot, _: &dyn Fn(&str) -> ExecutionId| {

@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_store_finds_astray_is_passed_on() {
+    fn the_doctor_reports_strays_found_by_the_store() {
         let mut astray = healthy(waiting());
         astray.strays.push((waiting().id, "state should be waiting, is active".into()));
         assert_eq!(invariants(&astray), ["I8"]);

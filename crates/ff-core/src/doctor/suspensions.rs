@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_its_execution_left_behind_is_found() {
+    fn the_doctor_finds_suspension_records_left_behind() {
         let gone = |snapshot: &mut Snapshot, id| {
             snapshot.executions.remove(&id);
             snapshot.pending_waitpoints.clear();

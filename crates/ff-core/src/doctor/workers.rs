@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_feed_out_of_order_or_that_nobody_followed_is_found() {
+    fn events_out_of_order_or_outside_the_feed_are_found() {
         assert_eq!(found(|snapshot| snapshot.events.swap(0, 1)), ["I18"]);
         assert_eq!(found(|snapshot| snapshot.feed = None), ["I15"]);
         assert_eq!(found(|snapshot| snapshot.events.insert(0, record(at(0), 0))), ["I15"]);

@@ -249,14 +249,14 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_learns_what_happened_in_the_very_moment_it_began() {
+    fn a_new_reader_gets_events_of_its_starting_millisecond() {
         let cursor = EventCursor { from: at(1), ..EventCursor::default() };
         let all = [record(at(0), 0), record(at(1), 0)];
         assert_eq!(EventsPart::of(feed(), all.iter(), (0, &cursor), 9).events, [record(at(1), 0)]);
     }
 
     #[test]
-    fn a_reader_that_fell_behind_or_let_the_feed_lapse_is_told_once() {
+    fn events_missed_by_a_late_reader_are_reported_once() {
         let full: Vec<_> = (0..limits::FEED as u64).map(|nth| record(at(1), nth + 1)).collect();
         let at_place =
             |nth| EventCursor { from: at(0), places: [(0, Position { at: at(1), nth })].into(), sealed: None };

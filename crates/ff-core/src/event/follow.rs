@@ -51,7 +51,7 @@ mod tests {
     use crate::samples::at;
 
     #[test]
-    fn a_feed_goes_on_while_it_is_read_and_begins_anew_after_it_lapsed() {
+    fn a_feed_continues_while_read_and_starts_again_after_it_lapsed() {
         let first = follow(None, at(0)).unwrap();
         assert_eq!(first, Feed { since: at(0), until: at(limits::FOLLOWED_MS) });
         assert_eq!(follow(Some(&first), at(limits::FOLLOWED_STEP_MS - 1)), None, "not every reader writes");

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_claimed_meanwhile_is_left_alone() {
+    fn an_execution_that_changed_meanwhile_is_not_blocked() {
         assert_eq!(block(&running(), &target(1, quota(None)), at(5)), None);
         assert_eq!(block(&waiting(), &target(1, quota(None)), at(5)), None);
         assert_eq!(block(&blocked(quota(None)), &target(0, quota(None)), at(6)), None);

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn an_execution_that_has_ended_and_a_moment_that_has_passed_are_refused() {
+    fn an_ended_execution_and_a_past_deadline_are_refused() {
         let expired = expire(&waiting(), at(1)).after;
         let refusal = extend_deadline(&expired, &to(at(90)), at(2)).unwrap_err();
         assert_eq!((refusal.code, refusal.state.unwrap().as_str()), (Code::ExecutionNotEligible, "expired"));
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_beyond_the_calendar_is_refused() {
+    fn a_deadline_beyond_the_largest_timestamp_is_refused() {
         let partitions = PartitionConfig::default();
         let last = TimestampMs(limits::TIMESTAMP_MAX_MS);
         assert_eq!(to(last).check(&partitions), Ok(()));

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_ready_is_blocked_at_once_and_says_who_and_why() {
+    fn a_hold_blocks_a_ready_execution_and_records_its_requester() {
         let after = held(&waiting());
         assert_eq!(after.phase, OPERATOR);
         let hold = after.hold.clone().unwrap();
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_runs_goes_on_and_is_held_when_it_is_ready_again() {
+    fn a_running_execution_continues_and_is_held_once_it_is_ready_again() {
         let after = held(&running());
         assert_eq!(after.phase, running().phase);
         assert_eq!(expire(&after, at(30_000)).after.phase, OPERATOR);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_finished_is_refused() {
+    fn a_finished_execution_is_refused() {
         let cancelled = CancelArgs { execution_id: waiting().id, reason: None, requested_by: None };
         let finished = cancel(&waiting(), &cancelled, at(1)).unwrap().after;
         assert_eq!(hold(&finished, &args(), at(2)).unwrap_err().code, Code::ExecutionNotActive);

@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_suspension_is_told_in_the_words_of_its_reason() {
+    fn the_blocking_reason_follows_from_the_suspend_reason() {
         for (reason, word) in [
             (SuspendReason::WaitingForApproval, "waiting_for_approval"),
             (SuspendReason::StepBoundary, "waiting_for_signal"),

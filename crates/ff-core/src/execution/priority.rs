@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_goes_to_its_new_place() {
+    fn a_waiting_execution_moves_to_its_new_place_in_the_lane() {
         let place = |execution: &Execution| {
             let in_lane = |(index, score)| matches!(index, Index::LaneEligible(..)).then_some(score);
             entries(execution).into_iter().find_map(in_lane).unwrap()
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_finished_is_refused() {
+    fn a_finished_execution_is_refused() {
         let cancelled = CancelArgs { execution_id: waiting().id, reason: None, requested_by: None };
         let finished = cancel(&waiting(), &cancelled, at(1)).unwrap().after;
         let refusal = change_priority(&finished, &args(7), at(2)).unwrap_err();

@@ -83,7 +83,7 @@ mod tests {
     use crate::samples::{at, held, running};
 
     #[test]
-    fn what_is_not_said_stays() {
+    fn omitted_progress_fields_keep_their_value() {
         let execution = running();
         let say = |percent, message: Option<&str>| ProgressArgs {
             execution_id: execution.id,

@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_ever_held_is_not_active() {
+    fn an_execution_that_was_never_claimed_is_not_active() {
         assert_eq!(refused(&waiting(), &held(&running()), at(1)), Code::ExecutionNotActive);
     }
 }

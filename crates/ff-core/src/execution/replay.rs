@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_still_lives_cannot_be_replayed() {
+    fn an_unfinished_execution_cannot_be_replayed() {
         assert_eq!(replay(&running(), &args(), at(9)).unwrap_err().code, Code::ExecutionNotTerminal);
     }
 }

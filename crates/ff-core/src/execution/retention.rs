@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_finished_is_kept_as_its_policy_or_its_lane_says() {
+    fn retention_follows_the_policy_then_the_lane_then_the_default() {
         assert_eq!(waiting().forget_at(), None, "what lives is kept");
         assert_eq!(finished(|_| {}).forget_at(), Some(at(5) + limits::RETENTION_MS));
         assert_eq!(finished(|e| e.lane_retention_ms = Some(100)).forget_at(), Some(at(105)));

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_are_added_replaced_and_taken_away_and_found_by() {
+    fn tags_are_added_replaced_removed_and_indexed() {
         let first = set_tags(&waiting(), &args(tags(0, 2), &[]), at(1)).unwrap();
         let second = set_tags(&first.after, &args(tags(1, 3), &["k0", "absent"]), at(2)).unwrap();
         assert_eq!(second.after.tags, tags(1, 3));
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_that_are_there_already_change_nothing() {
+    fn tags_already_set_change_nothing() {
         let first = set_tags(&waiting(), &args(tags(0, 2), &["k7"]), at(1)).unwrap().after;
         assert_eq!(set_tags(&first, &args(tags(0, 2), &["k7"]), at(2)).unwrap(), first.unchanged());
     }
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_cannot_be_put_on_and_taken_away_at_once() {
+    fn a_tag_cannot_be_set_and_removed_at_once() {
         let refusal = args(tags(0, 1), &["k0"]).check().unwrap_err();
         assert_eq!((refusal.code, refusal.field.as_deref()), (Code::InvalidInput, Some("remove")));
     }

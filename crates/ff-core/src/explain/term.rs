@@ -284,7 +284,7 @@ mod tests {
     use crate::samples::{at, waiting};
 
     #[test]
-    fn what_is_assigned_says_to_whom() {
+    fn an_assigned_execution_names_its_worker() {
         let mut execution = waiting();
         let until = Some(at(30_000));
         execution.phase = Phase::Blocked { on: Blocker::Assignment, until };

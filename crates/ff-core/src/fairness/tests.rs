@@ -56,7 +56,7 @@ fn served(fixture: &mut LaneFixture, claims: usize, max: usize) -> Vec<String> {
 }
 
 #[test]
-fn one_that_has_much_does_not_delay_one_that_has_little() {
+fn a_key_with_much_work_does_not_delay_a_key_with_little() {
     for max in [1, 3] {
         let (mut fixture, _) = fair();
         many(&mut fixture, "hog", 50);
@@ -137,7 +137,7 @@ fn a_worker_sees_only_the_keys_it_can_serve_and_what_it_takes_counts_for_all_kin
 }
 
 #[test]
-fn work_without_the_label_takes_turns_as_one_queue() {
+fn work_without_the_tag_takes_turns_as_one_queue() {
     let (mut fixture, _) = fair();
     many(&mut fixture, "", 3);
     many(&mut fixture, "a", 3);

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_started_goes_on_when_only_the_rest_is_cancelled() {
+    fn cancel_pending_leaves_started_members_running() {
         let mut flow = FlowFixture::of("a>b c");
         flow.start();
         flow.cancel_flow(CancelPolicy::CancelPending);
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_ended_is_not_cancelled() {
+    fn a_flow_that_has_ended_cannot_be_cancelled() {
         let mut flow = FlowFixture::of("a");
         flow.run();
         let args =

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_holder_waits_for_the_children_it_added_and_goes_on_with_its_attempt() {
+    fn a_holder_waits_for_its_children_and_resumes_the_same_attempt() {
         let mut flow = FlowFixture::of("p>q");
         flow.start();
         add(&mut flow, &["c1", "c2"]);
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_of_several_children_is_enough_when_it_is_asked_for() {
+    fn an_any_of_join_resumes_the_parent_after_its_first_child() {
         let mut flow = FlowFixture::of("p");
         flow.start();
         let join = JoinSpec { member: MemberRef::Node(named("p")), join: any_of(OnSatisfied::CancelRemaining) };

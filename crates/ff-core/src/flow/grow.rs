@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_for_a_worker_waits_for_its_new_upstream_instead() {
+    fn a_waiting_member_waits_for_an_upstream_added_later() {
         let mut flow = FlowFixture::of("a b");
         let growth = flow.growth(&[], &[("a", "b")]);
         flow.ask(growth).unwrap();
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_change_is_named_and_nothing_is_written() {
+    fn an_invalid_growth_is_refused_with_its_field() {
         let mut flow = FlowFixture::of("a>b b>c x");
         flow.claim(1);
         let stranger = flow.ask(SubmitArgs::new(Kind::parse("k").unwrap(), Payload::json("1"))).unwrap().execution_id;
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_skipped_the_moment_it_is_added_skips_what_was_added_behind_it() {
+    fn a_member_skipped_when_added_skips_its_new_dependents() {
         let mut flow = FlowFixture::of("a b x");
         flow.start();
         flow.fail("a");

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_submitted_half_way_is_not_there() {
+    fn a_partly_submitted_flow_is_invisible() {
         let mut flow = FlowFixture::empty();
         let args = large();
         flow.id = args.header.flow_id;

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_used_is_free_once_it_is_settled() {
+    fn unused_granted_capacity_is_free_once_it_is_settled() {
         let mut fixture = full_of_work(10);
         let grant = fixture.granted(0, 10).unwrap();
         let granted = fixture.claim_with(0, grant);

@@ -184,7 +184,7 @@ mod tests {
     use crate::lane::fixture::{LaneFixture, lane};
 
     #[test]
-    fn a_paused_lane_hands_out_nothing_until_it_goes_on() {
+    fn a_paused_lane_hands_out_no_work_until_it_is_resumed() {
         let mut fixture = LaneFixture::new();
         fixture.stands(LaneState::Paused);
         let id = fixture.submit(2, 0).unwrap();
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_named_stays_and_the_same_again_changes_nothing() {
+    fn lane_settings_not_named_stay_and_a_repeat_changes_nothing() {
         let mut fixture = LaneFixture::new();
         let first = fixture.limit(3);
         let second = fixture.stands(LaneState::Paused);

@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_ready_and_what_has_ended_is_refused() {
+    fn assigning_a_delayed_or_ended_execution_is_refused() {
         let delayed = SubmitArgs { start: Start::After(100), ..work() };
         let mut fixture = ExecutionFixture::waiting(&delayed, at(0));
         assert_eq!(refused(fixture.execution(), at(1)), Code::ExecutionNotEligible);

@@ -79,7 +79,7 @@ fn a_window_that_is_full_says_when_it_has_room_to_each_in_turn() {
 }
 
 #[test]
-fn what_was_not_used_does_not_count_in_the_window() {
+fn an_unused_admission_does_not_count_in_the_window() {
     let mut fixture = QuotaFixture::new();
     let policy = fixture.put("rate", Some(Rate { limit: 1, window_ms: 1_000 }), None);
     (0..4).for_each(|_| fixture.submit(1));

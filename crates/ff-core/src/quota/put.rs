@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn one_policy_more_than_a_namespace_may_have_is_refused() {
+    fn a_quota_policy_over_the_namespace_limit_is_refused() {
         let mut set = nothing();
         for nth in 0..limits::QUOTAS {
             set = put(&format!("q{nth}"), Some(1)).apply(set, TimestampMs(1)).unwrap();

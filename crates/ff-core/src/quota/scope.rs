@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scope_that_is_none_is_refused_with_what_is_allowed() {
+    fn an_invalid_scope_is_refused_with_the_allowed_forms() {
         for text in ["", "lane", "lane:", "lane:a b", "tag:customer", "queue:a", "flow:7"] {
             let error = text.parse::<Scope>().unwrap_err().to_string();
             assert!(error.starts_with(SCOPES), "{text}: {error}");

@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_names_the_field_and_what_is_allowed() {
+    fn an_invalid_cron_field_is_refused_with_its_allowed_values() {
         for (cron, why) in [
             ("60 * * * *", "minute must be from 0 to 59, got \"60\""),
             ("* 24 * * *", "hour must be from 0 to 23, got \"24\""),

@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_within_the_target() {
+    fn an_invalid_schedule_target_is_refused_with_its_path() {
         let mut args = template(Payload::default(), "x");
         args.policy.max_reclaim_count = 2_000_000;
         let refusal = with_tick(1, |tick| ScheduleTarget::Execution(Box::new(args)).check(tick)).unwrap_err();

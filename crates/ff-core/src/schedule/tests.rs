@@ -94,7 +94,7 @@ fn of_missed_ticks_the_last_one_runs_by_default() {
 }
 
 #[test]
-fn every_missed_tick_within_the_window_runs_when_asked_for() {
+fn catch_up_all_runs_every_missed_tick_within_the_window() {
     let before = schedule(|definition| {
         (definition.catch_up, definition.overlap) = (CatchUp::All, Overlap::Allow);
         definition.catch_up_ms = 90_000;
@@ -143,7 +143,7 @@ fn a_tick_is_skipped_while_the_previous_one_lives() {
 }
 
 #[test]
-fn one_tick_waits_for_the_previous_one_and_others_are_skipped() {
+fn queue_one_delays_one_tick_and_skips_the_others() {
     let (one, _) = look(&schedule(|definition| definition.overlap = Overlap::QueueOne), T0 + MINUTE, false);
     let (two, started) = look(&one, T0 + 2 * MINUTE, true);
     assert_eq!((started, two.queued.map(|queued| queued.tick)), (vec![], Some(T0 + 2 * MINUTE)));
@@ -184,7 +184,7 @@ fn a_paused_schedule_is_not_looked_at_and_misses_nothing_it_makes_up_for() {
 }
 
 #[test]
-fn jitter_is_the_same_for_a_tick_whoever_computes_it() {
+fn the_jitter_of_a_tick_is_deterministic() {
     let before = schedule(|definition| definition.jitter_ms = 30_000);
     let look_at = before.look_at().unwrap();
     assert!((T0 + MINUTE..=T0 + MINUTE + 30_000).contains(&look_at));
@@ -211,7 +211,7 @@ fn another_definition_keeps_the_schedule_and_the_same_changes_nothing() {
 }
 
 #[test]
-fn what_can_never_tick_is_refused() {
+fn a_schedule_out_of_bounds_is_refused_with_its_field() {
     let field = |change: &dyn Fn(&mut ScheduleDefinition)| {
         let mut definition = every_minute();
         change(&mut definition);

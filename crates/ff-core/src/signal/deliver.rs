@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_duplicate_after_the_resume_is_told_the_first_signals_id() {
+    fn a_duplicate_signal_returns_the_first_id_even_after_the_resume() {
         let mut fixture = ExecutionFixture::running(at(0));
         let granted = fixture.suspend("a", at(1)).waitpoints.remove(0);
         let once =
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_count_is_recorded_and_told() {
+    fn a_signal_that_does_not_match_is_recorded_and_added_to_the_feed() {
         let mut fixture = ExecutionFixture::running(at(0));
         let named = Condition::Signal { waitpoint: key("a"), name: SignalName::parse("go").ok() };
         let args = fixture.suspension_for(named, &["a"]);
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_outside_speaks_for_an_operator_or_the_engine() {
+    fn a_caller_cannot_use_the_operator_or_engine_source() {
         for kind in ["operator", "engine", "Operator", "ENGINE"] {
             let forged = DeliverArgs { source: Source::parse(kind, Some("boss")).unwrap(), ..args() };
             assert_eq!(forged.check().unwrap_err().field.as_deref(), Some("source.type"));

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn places_rise_within_a_moment_and_never_run_backwards() {
+    fn feed_positions_rise_within_a_millisecond_and_never_go_back() {
         let first = Position::after(None, at(5));
         let second = Position::after(Some(first), at(5));
         let third = Position::after(Some(second), at(4));
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_fell_behind_a_full_feed_is_told() {
+    fn a_read_behind_a_full_feed_reports_missed_deliveries() {
         let feed: Vec<_> = (0..limits::FEED as u64).map(|nth| delivery(at(1), nth + 1)).collect();
         let part = |after| FeedPart::of(feed.iter(), after, 1);
         assert!(part(None).missed);

@@ -41,7 +41,7 @@ fn every_place_a_key_leads_to_is_on_one_partition() {
 }
 
 #[test]
-fn whoever_leaves_the_queue_those_behind_move_up() {
+fn queued_executions_move_up_when_one_leaves() {
     for leaving in 0..4 {
         let mut fixture = ExecutionFixture::waiting(&only(1, OnConflict::Queue), at(0));
         let queued: Vec<_> = (2..=4).map(|nth| fixture.ask(only(nth, OnConflict::Queue), at(1)).unwrap()).collect();
@@ -83,7 +83,7 @@ fn ends_in_one_step_leave_the_queue_in_order() {
 
 /// The events show the order of the changes.
 #[test]
-fn one_moves_up_after_all_other_changes_of_the_operation() {
+fn a_queued_execution_moves_up_after_all_other_changes() {
     let mut ending = only(1, OnConflict::Queue);
     ending.policy.timeout_policy.execution_deadline_ms = Some(50);
     let mut fixture = ExecutionFixture::waiting(&ending, at(0));
@@ -102,7 +102,7 @@ fn one_moves_up_after_all_other_changes_of_the_operation() {
 }
 
 #[test]
-fn one_that_runs_is_not_replaced() {
+fn a_running_execution_is_not_replaced() {
     let mut fixture = ExecutionFixture::with(&only(1, OnConflict::Replace), at(0));
     let queued = fixture.ask(only(2, OnConflict::Replace), at(1)).unwrap();
     assert_eq!(queued.conflict, Some(KeyConflict::Queued));
@@ -112,7 +112,7 @@ fn one_that_runs_is_not_replaced() {
 }
 
 #[test]
-fn one_that_was_tried_before_has_started() {
+fn an_execution_with_a_past_attempt_is_not_replaced() {
     let mut fixture = ExecutionFixture::with(&only(1, OnConflict::Replace), at(0));
     fixture.pump(at(30_000));
     assert_eq!(fixture.state(), "waiting", "its lease has expired");
@@ -160,7 +160,7 @@ fn a_debounce_key_belongs_to_the_last_execution() {
 }
 
 #[test]
-fn what_cannot_be_combined_is_refused_and_named() {
+fn invalid_submission_options_are_refused_with_their_field() {
     let at_once = |args: SubmitArgs, field: &str| {
         let refusal = args.check().unwrap_err();
         assert_eq!((refusal.code, refusal.field.as_deref()), (Code::InvalidInput, Some(field)));

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_of_one_attempt_is_told_of_it_alone() {
+    fn a_read_of_one_attempt_returns_only_that_attempt() {
         let (items, last) = read(&ReadStreamArgs { attempt: Some(A), ..all(2) }, &retried());
         assert_eq!(numbers(&items), ["0.0", "0.1", "0.2", "closed 0"]);
         assert!(last.ended && last.outcome.is_none());
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_is_told_after_everything_else() {
+    fn the_end_of_a_stream_comes_after_all_its_items() {
         let ended = || StreamParts {
             outcome: Some(Outcome::Success),
             ends: [(A, (at(3), AttemptOutcome::Failure)), (B, (at(9), AttemptOutcome::Success))].into(),
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_is_told_what_was_trimmed() {
+    fn a_read_reports_trimmed_frames() {
         let parts = StreamParts {
             attempts_made: 1,
             streams: [(A, stream(5, 7))].into(),

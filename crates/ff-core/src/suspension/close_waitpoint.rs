@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_suspension_waits_on_stays_open() {
+    fn a_waitpoint_of_a_suspension_cannot_be_closed() {
         let mut fixture = ExecutionFixture::running(at(0));
         let waitpoint_id = fixture.suspend("a", at(1)).waitpoints[0].waitpoint_id;
         let close = CloseWaitpointArgs { execution_id: fixture.id, waitpoint_id, reason: None };

@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_never_be_met_is_refused_by_its_field() {
+    fn an_unsatisfiable_condition_is_refused_by_its_field() {
         let never = Condition::AllOf { members: vec![signal("a"), count(3, Distinct::Waitpoints, &["a", "b"])] };
         assert_eq!(refused(&never), (Code::InvalidInput, "condition.members[1].n".into()));
         assert_eq!(refused(&count(0, Distinct::Signals, &["a"])), (Code::InvalidInput, "condition.n".into()));

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn auto_resume_goes_on_with_a_signal_that_says_so() {
+    fn auto_resume_hands_over_a_timeout_signal() {
         let (mut fixture, granted) = timed_out(TimeoutBehavior::AutoResume);
         let task = fixture.claim(at(700));
         assert!(task.resumed);
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_waitpoint_nobody_used_in_time_is_forgotten_by_itself() {
+    fn an_unused_pending_waitpoint_expires() {
         let mut fixture = ExecutionFixture::running(at(0));
         let args = fixture.pending("a");
         let ahead = fixture.ask(args, at(1)).unwrap();

@@ -69,7 +69,7 @@ mod tests {
     use crate::types::SignalName;
 
     #[test]
-    fn a_field_nobody_honours_is_refused_by_name() {
+    fn an_unknown_policy_field_is_refused_by_name() {
         let refusal = ResumePolicy::parse(br#"{"close_waitpoint_on_resume":true}"#).unwrap_err();
         assert_eq!(refusal.code, Code::InvalidPolicyJson);
         assert_eq!(refusal.field.as_deref(), Some("resume_policy.close_waitpoint_on_resume"));
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_for_all_signals_is_handed_those_that_did_not_count_too() {
+    fn a_policy_of_all_signals_also_hands_over_uncounted_ones() {
         let mut fixture = ExecutionFixture::running(at(0));
         let named = Condition::Signal { waitpoint: key("a"), name: SignalName::parse("go").ok() };
         let resume_policy = ResumePolicy { handed: SignalSelection::All, ..ResumePolicy::default() };

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_suspended_cannot_be_resumed() {
+    fn an_execution_that_is_not_suspended_cannot_be_resumed() {
         let mut fixture = ExecutionFixture::running(at(0));
         let resume = decision(&fixture, OperatorDecision::Resume);
         let refusal = fixture.ask(resume, at(1)).unwrap_err();

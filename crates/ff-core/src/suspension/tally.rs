@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_named_signal_is_told_from_any_other() {
+    fn a_condition_with_a_name_counts_only_that_signal() {
         let mut scale = TallyFixture::new(signal("a", Some("approved")));
         assert_eq!(scale.put("b", "approved", "x"), Weight::NotInCondition);
         assert_eq!(scale.put("a", "other", "x"), Weight::MatcherFailed);
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_tells_apart_what_it_is_told_to() {
+    fn a_count_condition_counts_distinct_waitpoints_signals_or_sources() {
         for (of, expected) in [(Distinct::Waitpoints, 3), (Distinct::Signals, 2), (Distinct::Sources, 4)] {
             let mut scale = TallyFixture::new(count(2, of, &["a", "b"]));
             let arrivals = [("a", "x"), ("a", "x"), ("b", "x"), ("b", "y")];
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn one_signal_may_count_for_several_nodes_and_is_handed_on_once() {
+    fn a_signal_may_count_for_several_nodes_and_is_handed_over_once() {
         let mut scale = TallyFixture::new(all(vec![signal("a", None), count(1, Distinct::Sources, &["a"])]));
         scale.put("a", "s", "x");
         assert!(scale.met());

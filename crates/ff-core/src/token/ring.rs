@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_retired_secret_verifies_until_its_moment_and_says_so_after() {
+    fn a_retired_secret_verifies_until_its_expiry_and_reports_it_after() {
         let (execution, waitpoint, key) = opened();
         let retired = ring().keys[&Kid::parse("k0").unwrap()].secret.clone();
         let old =

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_expired_is_thrown_away_by_the_next_rotation() {
+    fn the_next_rotation_removes_expired_secrets() {
         let a = rotated(&KeyRing::default(), &args("a", "0a", 0), at(0));
         let b = rotated(&a, &args("b", "0b", 0), at(10));
         assert_eq!(b.keys.len(), 2, "its token can still be told that it expired");

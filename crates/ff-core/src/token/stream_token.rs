@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_reads_its_stream_until_its_moment() {
+    fn a_stream_token_is_valid_until_its_expiry() {
         let token = ring().mint_for_stream(&id(), at(50)).unwrap();
         assert_eq!(StreamToken::parse(&token.expose()), Some(token.clone()));
         assert_eq!(judged(&token.expose(), 49), Ok(()));
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_retired_secret_verifies_until_its_own_moment() {
+    fn a_retired_secret_verifies_stream_tokens_until_its_own_expiry() {
         let kid = Kid::parse("k0").unwrap();
         let mac = Mac::of_stream(&ring().keys[&kid].secret, &id(), at(500));
         let old = StreamToken { kid, expires_at: at(500), mac }.expose();

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_parent_is_refused_by_name_and_ignored_as_a_header() {
+    fn an_invalid_traceparent_is_refused_as_a_field_and_ignored_as_a_header() {
         let shortened = &SOUND[..54];
         let spaced = format!(" {SOUND}");
         let zero_trace = SOUND.replace("0af7651916cd43dd8448eb211c80319c", &"0".repeat(32));
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_read_as_it_was() {
+    fn a_stored_trace_context_is_read_back_unchanged() {
         for state in [None, Some("congo=1")] {
             let trace = TraceContext::parse(SOUND, state).unwrap();
             let text = serde_json::to_string(&trace).unwrap();

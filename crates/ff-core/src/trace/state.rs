@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_is_told_with_what_is_wrong() {
+    fn an_invalid_tracestate_is_refused_with_its_defect() {
         let long = "x".repeat(257);
         let many = (0..33).map(|nth| format!("k{nth}=v")).collect::<Vec<_>>().join(",");
         for (bad, why) in [

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_an_id_is_told_apart() {
+    fn each_defect_of_an_execution_id_has_its_own_error() {
         let parse = |text: String| text.parse::<ExecutionId>().unwrap_err();
         assert_eq!(parse(UUID.into()), ExecutionIdError::MissingTag);
         assert_eq!(parse(format!("{{fp:7{UUID}")), ExecutionIdError::MissingTag);

@@ -53,7 +53,7 @@ mod tests {
     use crate::worker::fixture::{WorkerFixture, instance, registration};
 
     #[test]
-    fn a_worker_that_is_heard_of_stays_and_one_that_is_gone_is_told_so() {
+    fn a_heartbeat_keeps_a_worker_and_fails_after_its_expiry() {
         let mut workers = WorkerFixture::default();
         let beat = || HeartbeatArgs { namespace: Namespace::default_name(), worker_instance_id: instance() };
         assert_eq!(workers.ask(beat(), at(0)).unwrap_err().code, Code::NotFound);

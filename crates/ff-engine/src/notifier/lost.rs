@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_goes_on_where_the_last_answer_ended() {
+    fn a_cursor_continues_where_the_last_answer_ended() {
         let mut leases = LostLeases::default();
         leases.add(worker("a"), lost(1));
         let start = leases.since(None, &worker("a")).unwrap();
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_too_far_behind_is_told() {
+    fn a_cursor_too_far_behind_reports_missed_leases() {
         let mut leases = LostLeases::default();
         let start = leases.since(None, &worker("a")).unwrap().next;
         for nth in 0..KEPT as u64 {
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn hints_that_were_lost_are_told_once() {
+    fn missed_hints_are_reported_once() {
         let mut leases = LostLeases::default();
         let start = leases.since(None, &worker("a")).unwrap().next;
         leases.missed();

@@ -83,7 +83,7 @@ async fn more_engines_ask_no_more() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_gone_engine_owned_is_fired_by_another_within_three_seconds() {
+async fn partitions_of_a_dead_engine_are_pumped_by_another_within_three_seconds() {
     let processes = Processes::start(2).await;
     let ids = processes.delay_many().await;
     let_pass(Duration::from_millis(5_750)).await;

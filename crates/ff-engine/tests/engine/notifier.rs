@@ -42,7 +42,7 @@ fn news(worker: &str, after: Option<&Control>, wait_ms: u64) -> ControlArgs {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_waits_for_an_end_is_told_when_it_comes() {
+async fn a_wait_for_an_end_returns_when_the_execution_ends() {
     let (store, notifier) = started();
     let id = submit(&store).await;
     let started = tokio::time::Instant::now();
@@ -71,7 +71,7 @@ async fn a_wait_that_runs_out_is_not_an_error() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_waits_for_what_does_not_exist_nor_longer_than_allowed() {
+async fn a_wait_for_an_unknown_execution_or_beyond_the_limit_is_refused() {
     let (_store, notifier) = started();
     let unknown = ExecutionId::new(1, Uuid::nil());
     assert_eq!(notifier.ended(&unknown, 60_000).await.unwrap_err().code(), Code::ExecutionNotFound);
@@ -80,7 +80,7 @@ async fn nobody_waits_for_what_does_not_exist_nor_longer_than_allowed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_end_among_a_thousand_waiters_wakes_one() {
+async fn an_end_wakes_only_the_waiter_of_its_execution() {
     let (store, notifier) = started();
     let mut waiting = Vec::new();
     let mut ids = Vec::new();
@@ -145,7 +145,7 @@ async fn a_worker_learns_at_once_which_lease_it_lost() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_worker_that_may_have_missed_something_is_told_so() {
+async fn a_worker_learns_that_it_may_have_missed_hints() {
     let (store, notifier) = started();
     let elsewhere = Notifier::start(store.clone()).control(news("a", None, 0)).await.unwrap();
     let reply = notifier.control(news("a", Some(&elsewhere), 60_000)).now_or_never().unwrap().unwrap();

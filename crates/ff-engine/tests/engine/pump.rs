@@ -44,7 +44,7 @@ async fn a_delay_ends_when_its_time_has_come() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_due_before_the_engine_started_is_found() {
+async fn executions_due_before_the_engine_started_are_fired() {
     let store = store(16);
     let ids = [delayed(&store, 10).await, delayed(&store, 20).await, delayed(&store, 5_000).await];
     let_pass(SECOND).await;
@@ -79,7 +79,7 @@ async fn more_than_a_batch_is_fired_at_once() {
 
 /// The clock is asked for while partitions are still being looked at, and they have all the connections there are.
 #[tokio::test(start_paused = true)]
-async fn what_is_due_is_fired_although_a_sweep_has_every_connection() {
+async fn due_executions_are_fired_while_a_sweep_uses_every_connection() {
     let store = store(256);
     store.has_connections(1);
     let many = (0..32).map(|_| SubmitArgs { start: Start::After(500), ..work("later") });
@@ -106,7 +106,7 @@ async fn an_idle_engine_asks_nothing_but_who_is_gone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_known_moment_costs_one_pump_and_a_glance_at_the_clock_now_and_then() {
+async fn a_known_due_time_costs_one_pump_and_rare_clock_reads() {
     let (store, _engine) = started(16);
     delayed(&store, 3_600_000).await;
     let_pass(2 * HOUR).await;
@@ -115,7 +115,7 @@ async fn a_known_moment_costs_one_pump_and_a_glance_at_the_clock_now_and_then() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn moments_close_together_are_fired_in_few_calls() {
+async fn due_times_close_together_are_fired_in_few_calls() {
     let (store, _engine) = started(1);
     let mut last = None;
     for nth in 0..40 {
@@ -127,7 +127,7 @@ async fn moments_close_together_are_fired_in_few_calls() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_clock_that_stands_still_is_not_asked_all_the_time() {
+async fn a_stopped_clock_is_read_rarely() {
     let clock = Arc::new(ManualClock::at(TimestampMs(1_000)));
     let store = store_by(16, clock.clone());
     let _engine = Engine::start(store.clone());
@@ -288,7 +288,7 @@ async fn a_worker_that_went_without_a_word_is_taken_out() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_kept_for_long_enough_is_forgotten() {
+async fn an_execution_is_forgotten_after_its_retention() {
     let (store, _engine) = started(16);
     let mut work = work("resize");
     work.policy.retention_ms = Some(3_600_000);

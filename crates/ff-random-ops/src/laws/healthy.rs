@@ -21,7 +21,7 @@ pub fn healthy(model: &Model, partition: u16, now: TimestampMs) -> Verdict {
     if let Some(finding) = examine(&snapshot, partition, now).first() {
         return Err(finding.to_string());
     }
-    moments_are_known(model, &snapshot, partition)?;
+    check_due_times(model, &snapshot, partition)?;
     for (id, execution) in &snapshot.executions {
         if let Some(class) = execution.queue_class() {
             can_be_claimed(model, execution, &class)?;
@@ -38,7 +38,7 @@ pub fn healthy(model: &Model, partition: u16, now: TimestampMs) -> Verdict {
 }
 
 /// I9: an execution that waits for a moment is found when the moment has come. Delayed and leased ones always do.
-fn moments_are_known(model: &Model, snapshot: &Snapshot, partition: u16) -> Verdict {
+fn check_due_times(model: &Model, snapshot: &Snapshot, partition: u16) -> Verdict {
     let mut expected: Vec<_> =
         snapshot.executions.values().filter_map(|e| e.next_due().map(|(at, _)| (at, e.id))).collect();
     expected.sort_unstable();

@@ -100,7 +100,7 @@ fn moments(step: &Step<'_>, before: Option<&Execution>, change: &Change) -> Verd
     if after.deadline_at != deadline {
         return Err(format!("the deadline is {:?}, expected {deadline:?}", after.deadline_at));
     }
-    let (Phase::Running { lease }, Some(ttl_ms)) = (&after.phase, asked_ttl(step.operation, before)) else {
+    let (Phase::Running { lease }, Some(ttl_ms)) = (&after.phase, requested_ttl(step.operation, before)) else {
         return Ok(());
     };
     if (lease.until, lease.ttl_ms) == (now + ttl_ms, ttl_ms) { Ok(()) } else { Err("a lease of another length".into()) }
@@ -114,7 +114,7 @@ fn whole(backoff: Backoff, retry: u32) -> (u64, bool) {
     (plain.delay_ms(retry, 0), jittered)
 }
 
-fn asked_ttl(operation: &Operation, before: Option<&Execution>) -> Option<u64> {
+fn requested_ttl(operation: &Operation, before: Option<&Execution>) -> Option<u64> {
     match (operation, before.map(|before| &before.phase)) {
         (Operation::Claim(args), _) => Some(args.lease_ttl_ms),
         (Operation::Renew(args), Some(Phase::Running { lease })) => Some(args.lease_ttl_ms.unwrap_or(lease.ttl_ms)),

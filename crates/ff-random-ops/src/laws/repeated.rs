@@ -20,7 +20,7 @@ use crate::adjustment;
 pub fn answers_again(after: &Model, operation: &Operation, reply: &Reply, at: Conditions) -> Verdict {
     let expected = match reply {
         Reply::Submitted(first) => {
-            let conflict = first.conflict.filter(|conflict| is_told_again(operation, *conflict));
+            let conflict = first.conflict.filter(|conflict| is_conflict_repeated(operation, *conflict));
             Reply::Submitted(SubmittedExecution { duplicate: true, conflict, ..first.clone() })
         }
         Reply::Cancelled(first) => Reply::Cancelled(CancelledExecution { already: true, ..*first }),
@@ -89,7 +89,7 @@ pub fn answers_again(after: &Model, operation: &Operation, reply: &Reply, at: Co
 }
 
 /// Whether a repeated submission that created no execution gets the same conflict again.
-fn is_told_again(operation: &Operation, conflict: KeyConflict) -> bool {
+fn is_conflict_repeated(operation: &Operation, conflict: KeyConflict) -> bool {
     let Operation::Submit(args) = operation else { return false };
     let is_debounced = matches!(args.key_rule.as_deref(), Some(KeyRule::Debounce(_)));
     conflict == KeyConflict::Skipped || is_debounced

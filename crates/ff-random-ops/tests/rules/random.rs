@@ -28,7 +28,7 @@ fn the_laws_hold_for_suspensions() {
 }
 
 #[test]
-fn the_laws_hold_for_flows_and_every_flow_comes_to_its_end() {
+fn the_laws_hold_for_flows_and_every_flow_ends() {
     let coverage = take(Mix::FLOWS, 14_000, RUN, true);
     coverage.assert_at_least(FLOWS.iter().copied().chain(once(FLOWS_ONCE)));
 }

@@ -72,7 +72,7 @@ async fn a_claim_is_nearly_filled_from_many_partitions_and_never_overfilled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_full_partition_is_asked_for_many_at_a_time() {
+async fn a_full_partition_is_claimed_in_large_batches() {
     let (store, scheduler) = started(1);
     for _ in 0..250 {
         submit(&store, "a", 0).await;
@@ -85,7 +85,7 @@ async fn a_full_partition_is_asked_for_many_at_a_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn only_the_kinds_asked_for_are_given_and_the_others_stay() {
+async fn a_claim_gets_only_its_kinds_and_leaves_the_others() {
     let (store, scheduler) = started(4);
     for _ in 0..10 {
         for kind in ["x", "y", "z"] {
@@ -110,7 +110,7 @@ async fn lanes_of_one_name_in_two_namespaces_are_two_lanes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_answer_carries_no_more_bytes_than_it_may() {
+async fn a_claim_response_stays_within_the_byte_limit() {
     let (store, scheduler) = started(16);
     for _ in 0..12 {
         let payload = Payload::bytes(vec![7; 900 * 1024]);

@@ -62,7 +62,7 @@ async fn no_more_than_the_limit_is_handed_out_and_what_ends_makes_room_at_once()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_grant_that_was_lost_holds_the_lane_up_for_a_moment_only() {
+async fn a_lost_grant_blocks_its_lane_only_briefly() {
     let (store, scheduler) = started(16);
     limit(&store, 1).await;
     submit(&store, 2).await;
@@ -74,7 +74,7 @@ async fn a_grant_that_was_lost_holds_the_lane_up_for_a_moment_only() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lane_that_is_full_is_hardly_asked() {
+async fn a_full_lane_is_rarely_claimed_from() {
     let (store, scheduler) = started(16);
     limit(&store, 1).await;
     submit(&store, 2).await;
@@ -91,7 +91,7 @@ async fn a_lane_that_is_full_is_hardly_asked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_worker_that_waits_is_woken_when_a_lane_goes_on() {
+async fn a_waiting_worker_wakes_when_its_lane_is_resumed() {
     let (store, scheduler) = started(16);
     let state = |state| ConfigureLaneArgs::state(Namespace::default_name(), lane("a"), state);
     store.configure_lane(state(LaneState::Paused)).await.unwrap();

@@ -25,7 +25,7 @@ fn waiting(scheduler: &Arc<Scheduler>, args: NextArgs) -> JoinHandle<Answer<Vec<
 
 /// On a paused runtime time passes only when all tasks wait for it, so a claim that took no time waited for no timer.
 #[tokio::test(start_paused = true)]
-async fn a_waiting_claim_returns_the_moment_work_is_submitted() {
+async fn a_waiting_claim_returns_as_soon_as_work_is_submitted() {
     let (store, scheduler) = started(256);
     let_pass(Duration::from_secs(1)).await;
     for _ in 0..200 {
@@ -76,7 +76,7 @@ async fn a_thousand_workers_and_one_piece_of_work_make_one_claim() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_has_waited_longest_goes_first_and_whoever_left_is_passed_over() {
+async fn waiting_workers_are_served_in_order_and_departed_ones_skipped() {
     let (store, scheduler) = started(16);
     let mut line = Vec::new();
     for nth in 0..4 {
@@ -95,7 +95,7 @@ async fn whoever_has_waited_longest_goes_first_and_whoever_left_is_passed_over()
 }
 
 #[tokio::test(start_paused = true)]
-async fn work_wakes_nobody_who_cannot_take_it() {
+async fn work_wakes_only_workers_that_can_take_it() {
     let (store, scheduler) = started(16);
     let other = NextArgs { kinds: vec![Kind::parse("mail").unwrap()], ..any("other", 60_000) };
     let (other, right) = (waiting(&scheduler, other), waiting(&scheduler, any("right", 60_000)));
@@ -131,7 +131,7 @@ async fn a_wait_that_runs_out_is_answered_with_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_does_not_wait_still_finds_what_was_submitted_before() {
+async fn a_claim_that_does_not_wait_finds_work_submitted_before() {
     let store = store(16);
     store.submit(work("before")).await.unwrap();
     let scheduler = Scheduler::start(store.clone());
@@ -143,7 +143,7 @@ async fn whoever_does_not_wait_still_finds_what_was_submitted_before() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stopped_scheduler_keeps_nobody_and_hands_out_nothing() {
+async fn a_stopped_scheduler_ends_waits_and_hands_out_no_work() {
     let (store, scheduler) = started(16);
     let waiting = waiting(&scheduler, any("w", 60_000));
     let_pass(Duration::from_secs(1)).await;

@@ -21,7 +21,7 @@ fn ask(wait_ms: u64) -> NextArgs {
 }
 
 #[tokio::test(start_paused = true)]
-async fn work_nobody_told_of_is_found_when_hints_are_known_to_be_lost() {
+async fn work_without_a_hint_is_found_once_hints_are_known_to_be_lost() {
     let (store, scheduler) = started(16);
     let_pass(Duration::from_secs(1)).await;
     store.lose_hints();
@@ -98,7 +98,7 @@ async fn work_that_cannot_be_claimed_does_not_keep_workers_from_other_work() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_claimed_for_a_caller_that_went_away_is_given_back() {
+async fn work_claimed_for_a_departed_caller_is_given_back() {
     let (store, scheduler) = started(16);
     store.submit(work("resize")).await.unwrap();
     let_pass(Duration::from_secs(1)).await;
@@ -145,7 +145,7 @@ async fn work_that_is_gone_when_it_is_claimed_is_forgotten() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn with_nothing_to_do_the_store_is_asked_nothing_but_who_is_gone() {
+async fn an_idle_process_reads_only_the_sweepable_workers() {
     let store = store(256);
     let (scheduler, notifier, engine) =
         (Scheduler::start(store.clone()), Notifier::start(store.clone()), Engine::start(store.clone()));

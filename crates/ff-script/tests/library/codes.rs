@@ -25,7 +25,7 @@ fn every_code_is_read_from_a_reply_with_what_it_says() {
 }
 
 #[test]
-fn a_reply_nobody_expects_is_told_apart_from_a_refusal() {
+fn an_unexpected_reply_is_a_parse_error_and_not_a_refusal() {
     let signature = &Signature { refusals: &["stale_lease"], ..*refusing_with_anything() };
     let signature: &'static Signature = Box::leak(Box::new(*signature));
     for words in [&["nonsense"][..], &["lease_expired"], &["stale_lease", "mood", "bad"], &["stale_lease", "limit"]] {

@@ -102,7 +102,7 @@ const NAMED: &[&str] = &[
 ];
 
 #[test]
-fn what_was_published_is_there_under_its_name() {
+fn every_published_function_exists_under_its_name() {
     for name in NAMED {
         assert!(SIGNATURES.iter().any(|signature| signature.name == *name), "{name} is missing");
     }

@@ -46,7 +46,7 @@ pub(crate) fn tried() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 #[tokio::test]
-async fn what_cannot_be_granted_is_refused_and_left_alone() {
+async fn a_refused_grant_writes_nothing() {
     for (function, code) in CASES {
         let wire = Wire::start(LibraryClock::Test).await;
         let id = arrange(&wire, function, *code).await;
@@ -105,7 +105,7 @@ async fn ask(wire: &Wire, function: &str, id: ExecutionId) -> Result<(), ScriptE
 
 /// A worker claims an execution that another worker lost, under its grant.
 #[tokio::test]
-async fn what_another_worker_lost_is_taken_up_under_a_grant() {
+async fn an_execution_with_an_expired_lease_is_reclaimed_under_a_grant() {
     let wire = Wire::start(LibraryClock::Test).await;
     for is_marked in [false, true] {
         wire.empty().await;
@@ -123,7 +123,7 @@ async fn what_another_worker_lost_is_taken_up_under_a_grant() {
 
 /// One call assigns and claims a given execution, whether it waits or was assigned before.
 #[tokio::test]
-async fn one_execution_is_granted_and_claimed_at_once() {
+async fn an_execution_is_granted_and_claimed_in_one_call() {
     let wire = Wire::start(LibraryClock::Test).await;
     for is_assigned in [false, true] {
         wire.empty().await;

@@ -42,7 +42,7 @@ pub(crate) fn tried() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 #[tokio::test]
-async fn what_cannot_be_operated_is_refused_and_left_alone() {
+async fn a_refused_operator_call_writes_nothing() {
     for (function, code) in CASES {
         let wire = Wire::start(LibraryClock::Test).await;
         let scene = OperatorScene::arrange(&wire, function, *code).await;

@@ -34,7 +34,7 @@ pub(crate) fn tried() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 #[tokio::test]
-async fn what_cannot_be_recorded_read_or_forked_is_refused_and_left_alone() {
+async fn a_refused_step_or_fork_call_writes_nothing() {
     for (function, code) in CASES {
         let wire = Wire::start(LibraryClock::Test).await;
         let subject = Situation::that_refuses_holders(*code).arrange(&wire).await;

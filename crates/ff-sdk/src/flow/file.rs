@@ -136,7 +136,7 @@ nodes:
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_node_or_its_edge() {
+    fn an_invalid_flow_file_is_refused_with_its_node_or_edge() {
         for (text, field) in [
             ("kind: etl\nnodes:\n  a: {kid: k}", "nodes.a.kid"),
             (
@@ -166,7 +166,7 @@ nodes:
     }
 
     #[test]
-    fn broken_syntax_is_told_with_its_place() {
+    fn a_syntax_error_is_reported_with_its_line() {
         let json = Flow::from_json("{\"kind\": \"etl\",\n nope}").unwrap_err();
         assert!(json.to_string().contains("line 2 column"), "{json}");
         let yaml = Flow::from_yaml("kind: etl\nnodes: [\n").unwrap_err();

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_next_is_about_what_was_named_last() {
+    fn builder_options_apply_to_the_last_edge_or_node() {
         let args = flow()
             .after("c", "a")
             .passing("left")
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_names_its_node_or_its_edge() {
+    fn an_invalid_flow_names_its_node_or_edge() {
         let field = |flow: Flow| match flow.build().unwrap_err() {
             Error::Engine(ff_core::engine_error::EngineError::Refused(refusal)) => refusal.field.unwrap_or_default(),
             other => panic!("{other}"),

@@ -149,7 +149,7 @@ async fn a_worker_is_seen_until_it_has_stopped() {
 }
 
 #[tokio::test]
-async fn a_reader_of_events_goes_on_where_it_was() {
+async fn a_reader_of_events_continues_from_its_cursor() {
     let client = fabric().await.client();
     let mut events = client.events(None, None).await.unwrap();
     let first = submit(&client, Job::new("send", &1)).await;

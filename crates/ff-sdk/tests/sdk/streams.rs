@@ -60,7 +60,7 @@ async fn read_output(ff: &FlowFabric, id: &ExecutionId) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn whatever_a_handler_puts_out_is_followed_to_the_end() {
+async fn handler_output_is_read_to_its_end() {
     let ff = fabric().await;
     let _worker = start(ff.worker("w").on("talk", |ctx: Context| async move {
         let out = ctx.stream("out");
@@ -144,7 +144,7 @@ async fn more_than_the_buffer_holds_waits_and_is_not_lost() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_said_at_once_or_at_the_next_call() {
+async fn stream_errors_are_returned_at_once_or_by_the_next_call() {
     let ff = fabric().await;
     let (sender, hears) = oneshot::channel();
     let sender = Arc::new(std::sync::Mutex::new(Some(sender)));
@@ -194,7 +194,7 @@ async fn a_summary_fills_up() {
 
 /// Output before a wait is stored before the wait begins, and the next run continues the same stream.
 #[tokio::test]
-async fn an_attempt_that_waited_goes_on_with_its_stream() {
+async fn a_resumed_attempt_continues_its_stream() {
     let ff = fabric().await;
     let id = submit(&ff).await;
     let mut events = ff.client().events_of(&id, None).await.unwrap();

@@ -59,7 +59,7 @@ async fn a_payload_that_cannot_be_read_fails_for_good() {
 }
 
 #[tokio::test]
-async fn a_panic_is_a_failure_and_the_worker_goes_on() {
+async fn a_panic_fails_the_execution_and_the_worker_continues() {
     let ff = fabric().await;
     let worker = ff
         .worker("w")
@@ -92,7 +92,7 @@ async fn kinds_without_a_handler_are_left_to_others() {
 }
 
 #[tokio::test]
-async fn no_more_handlers_run_at_once_than_asked_for() {
+async fn a_worker_runs_no_more_handlers_than_its_concurrency() {
     struct Count {
         now: AtomicUsize,
         most: AtomicUsize,
@@ -123,7 +123,7 @@ async fn no_more_handlers_run_at_once_than_asked_for() {
 }
 
 #[tokio::test]
-async fn a_cancelled_handler_is_told_at_once() {
+async fn a_cancellation_reaches_the_handler_at_once() {
     let ff = fabric().await;
     let (started, stopped) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let tell = (started.clone(), stopped.clone());

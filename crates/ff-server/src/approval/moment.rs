@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_span_is_told_in_its_largest_unit() {
+    fn an_approval_page_shows_a_span_in_its_largest_unit() {
         for (ms, text) in [
             (0, "0 seconds"),
             (1_999, "1 second"),
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_has_a_date() {
+    fn a_timestamp_is_shown_as_a_utc_date() {
         for (ms, text) in [
             (0, "1970-01-01 00:00 UTC"),
             (951_782_400_000, "2000-02-29 00:00 UTC"),

@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_says_what_is_asked_and_asks_it() {
+    fn an_approval_page_shows_the_question_and_its_form() {
         let token = PresentedToken::new("k1:\"><script>");
         let html = Page::of(&ApprovalState::Open(question()), &token, NOW).html();
         for text in [
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_came_second_is_told_which_counts() {
+    fn a_second_answer_shows_the_answer_that_counts() {
         let second = Page::answered(Answer::Reject, Answer::Approve, Effect::Duplicate);
         assert_eq!(second.status.as_u16(), 409);
         assert!(second.html().contains("It was approved before"));

@@ -19,7 +19,7 @@ use ff_scheduler::Runtime;
 
 use crate::body::{Body, BodyOnly};
 use crate::callers::Caller;
-use crate::execution::{key_in, one_key};
+use crate::execution::{key_in, resolve_idempotency_key};
 use crate::params::Params;
 use crate::path::{Flow, Node};
 use crate::problem::Result;
@@ -33,7 +33,7 @@ pub(crate) async fn submit(
     headers: HeaderMap,
     Body(mut new): Body<SubmitFlow>,
 ) -> Result<CreatedFlow> {
-    new.idempotency_key = one_key(key_in(&headers)?, new.idempotency_key.take())?;
+    new.idempotency_key = resolve_idempotency_key(key_in(&headers)?, new.idempotency_key.take())?;
     let around = || trace::in_headers(&headers);
     Ok(CreatedFlow(match new.into_new()? {
         NewFlow::Whole(mut args) => {
@@ -119,7 +119,7 @@ pub(crate) async fn grow(
     headers: HeaderMap,
     Body(mut call): Body<GrowFlow>,
 ) -> Result<Json<GrownFlow>> {
-    call.idempotency_key = one_key(key_in(&headers)?, call.idempotency_key.take())?;
+    call.idempotency_key = resolve_idempotency_key(key_in(&headers)?, call.idempotency_key.take())?;
     Ok(Json(ff.backend().grow_flow(call.into_args(id)?).await?))
 }
 

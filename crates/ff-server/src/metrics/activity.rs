@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ended_is_told_by_lane_and_by_kind() {
+    fn ends_are_counted_by_lane_and_by_kind() {
         let log = ActivityLog::new();
         let ms = Duration::from_millis;
         let (good, bad) = (series(&log, 1).unwrap(), series(&log, 2).unwrap());
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bounded_number_is_told_apart_and_idle_ones_make_way() {
+    fn the_number_of_activity_series_is_bounded_and_idle_ones_are_dropped() {
         let log = ActivityLog::new();
         let first = series(&log, 0).unwrap();
         first.ended(End::Completed, MINUTE);

@@ -54,7 +54,7 @@ mod tests {
     use crate::metrics::labels::LaneLabel;
 
     #[test]
-    fn what_comes_after_a_bounded_number_of_names_is_counted_together() {
+    fn names_beyond_the_cap_are_counted_together() {
         let counters = CappedCounter::registered(&mut Registry::default(), "claims", "those");
         for n in 0..NAMES + 3 {
             let lane = LaneLabel::new(&Namespace::default_name(), &LaneId::parse(&format!("lane-{n}")).unwrap());

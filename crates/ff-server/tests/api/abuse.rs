@@ -47,7 +47,7 @@ async fn small(limits: Limits) -> World {
 }
 
 #[tokio::test]
-async fn bodies_that_do_not_come_keep_nobody_out() {
+async fn request_bodies_that_do_not_arrive_do_not_block_other_requests() {
     let world = small(Limits { in_flight: 1, ..Limits::default() }).await;
     let mut slow = Vec::new();
     for _ in 0..64 {
@@ -82,7 +82,7 @@ async fn all_bodies_together_have_so_much_memory() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_said_to_be_too_large_is_not_asked_for() {
+async fn a_body_announced_as_too_large_is_refused_unread() {
     let world = World::start().await;
     let head = "POST /v1/executions HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\n\
                 content-length: 3000000\r\n\r\n";
@@ -122,7 +122,7 @@ async fn a_head_has_so_many_bytes_and_so_much_time() {
 }
 
 #[tokio::test]
-async fn wrong_keys_hold_back_nobody_who_has_a_right_one() {
+async fn wrong_keys_do_not_rate_limit_callers_with_a_valid_key() {
     let (keyed, admin) = KeyedStore::new().await;
     let world = keyed.asked_with(&admin).await;
     let operator = keyed.key_for(&[Role::Operate], None, None).await;
@@ -142,7 +142,7 @@ async fn wrong_keys_hold_back_nobody_who_has_a_right_one() {
 }
 
 #[tokio::test]
-async fn one_key_leaves_streams_and_waits_to_others() {
+async fn a_key_gets_at_most_half_of_the_streams_and_long_polls() {
     let (keyed, admin) = KeyedStore::new().await;
     let limits = Limits { streams: 4, waiting: 8, ..Limits::default() };
     let mut world = World::over_within(keyed.store.clone(), limits).await;
@@ -181,7 +181,7 @@ async fn one_key_leaves_streams_and_waits_to_others() {
 }
 
 #[tokio::test]
-async fn a_stream_ends_with_its_key_and_tells_nothing_after_it() {
+async fn an_event_stream_ends_when_its_key_is_revoked() {
     let (keyed, admin) = KeyedStore::new().await;
     let world = keyed.asked_with(&admin).await;
     let key = keyed.key_for(&[Role::Operate], None, None).await;

@@ -120,7 +120,7 @@ async fn every_route_takes_the_roles_it_is_for_and_no_other() {
 }
 
 #[tokio::test]
-async fn nobody_is_heard_without_a_key_that_is_valid() {
+async fn a_caller_without_a_valid_key_is_refused() {
     let (keyed, admin) = KeyedStore::new().await;
     let every = [Role::Submit, Role::Work, Role::Signal, Role::Operate];
     let expired = keyed.key_for(&every, Some("acme"), Some(1_000)).await;
@@ -161,7 +161,7 @@ async fn nobody_is_heard_without_a_key_that_is_valid() {
 }
 
 #[tokio::test]
-async fn what_answers_get_asks_the_same_of_head() {
+async fn a_head_request_needs_the_same_access_as_get() {
     let (keyed, _) = KeyedStore::new().await;
     let mut world = keyed.asked_with("").await;
     world.key = None;
@@ -174,7 +174,7 @@ async fn what_answers_get_asks_the_same_of_head() {
 }
 
 #[tokio::test]
-async fn whoever_guesses_keys_is_held_back() {
+async fn a_caller_that_guesses_keys_is_rate_limited() {
     let (keyed, admin) = KeyedStore::new().await;
     let mut world = keyed.asked_with(&admin).await;
     assert_eq!(world.get("/v1/keys").await.status, 200);

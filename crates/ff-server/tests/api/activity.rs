@@ -15,7 +15,7 @@ async fn counting() -> World {
 }
 
 #[tokio::test]
-async fn what_workers_ended_is_told_by_lane_and_kind() {
+async fn the_activity_of_workers_is_shown_by_lane_and_kind() {
     let world = counting().await;
     world.running("good").await.complete(&world, json!(1)).await;
     let bad = world.running("bad").await;
@@ -37,7 +37,7 @@ async fn what_workers_ended_is_told_by_lane_and_kind() {
 }
 
 #[tokio::test]
-async fn a_tenant_is_told_of_its_own() {
+async fn a_tenant_sees_only_its_own_activity() {
     let (keyed, _) = KeyedStore::new().await;
     let world = keyed.asked_with(&keyed.tenant("acme").await).await;
     assert_eq!(world.get("/v1/activity").await.status, 200);

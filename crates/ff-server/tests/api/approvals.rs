@@ -107,7 +107,7 @@ fn approval(key: &str) -> Value {
 }
 
 #[tokio::test]
-async fn looking_says_what_is_asked_and_decides_nothing() {
+async fn opening_an_approval_page_shows_the_question_and_writes_nothing() {
     let world = World::start().await;
     let held = world.running("deploy").await;
     let message = json!({"message": "All checks are <green>.\nReally."});
@@ -219,7 +219,7 @@ async fn an_answer_before_anybody_waits_is_kept() {
 
 /// An approval is one call: the call has the question, and its reply has the link.
 #[tokio::test]
-async fn an_approval_is_asked_for_in_one_call_and_heard_whatever_the_answer() {
+async fn one_call_requests_an_approval_and_the_worker_gets_either_answer() {
     let world = World::start().await;
     for (decision, heading, name) in [("approve", "Approved", "approved"), ("reject", "Rejected", "rejected")] {
         let held = world.running("deploy").await;
@@ -260,7 +260,7 @@ async fn links_lead_to_the_public_address_and_its_page_can_be_answered_there() {
 }
 
 #[tokio::test]
-async fn what_an_operator_decided_is_told() {
+async fn an_approval_page_shows_the_decision_of_an_operator() {
     let world = World::start().await;
     let case = PendingApproval::start(&world, approval("deploy")).await;
     world.post(&case.held.path("approve"), &json!({"requested_by": "<ada>"})).await;
@@ -366,7 +366,7 @@ async fn a_form_that_is_not_ours_is_refused() {
 }
 
 #[tokio::test]
-async fn who_else_has_to_answer_is_told() {
+async fn an_approval_page_says_that_others_must_still_answer() {
     let world = World::start().await;
     let both = json!({
         "waitpoints": [{"key": "ada"}, {"key": "bob"}],

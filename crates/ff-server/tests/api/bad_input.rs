@@ -118,7 +118,7 @@ async fn a_fence_is_all_of_its_parts() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_inside_a_field_is_named_by_its_path() {
+async fn an_error_inside_a_field_is_named_by_its_path() {
     let world = World::start().await;
     for (policy, field) in [
         (json!({"priority": 1}), "policy.priority"),
@@ -256,7 +256,7 @@ async fn bad_parameters_are_named() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_a_problem_too() {
+async fn an_unknown_path_or_method_returns_a_problem() {
     let world = World::start().await;
     for path in ["/v1", "/v2/executions", "/v1/executions/a/b/c", "/healthz/", "/errors/none", "/errors/%ff"] {
         world.get(path).await.assert_refused(404, "not_found", None);

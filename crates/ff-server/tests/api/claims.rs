@@ -45,7 +45,7 @@ async fn a_claim_takes_only_what_it_names_and_as_much_as_it_says() {
 }
 
 #[tokio::test]
-async fn one_partition_can_be_asked_and_says_what_is_left() {
+async fn a_claim_of_one_partition_says_whether_executions_are_left() {
     let world = World::start().await;
     let id = world.submit(&json!({"kind": "k"})).await;
     let partition: u16 = id[4..5].parse().unwrap();
@@ -109,7 +109,7 @@ async fn a_failure_is_tried_again_or_ends_it() {
 }
 
 #[tokio::test]
-async fn put_off_work_goes_on_as_the_same_attempt() {
+async fn a_delayed_execution_continues_as_the_same_attempt() {
     let world = World::start().await;
     let held = world.running("k").await;
     let delayed = world.post(&held.path("delay"), &held.call(json!({}))).await;

@@ -37,7 +37,7 @@ async fn a_file_that_is_known_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn nothing_else_is_served_beside_them() {
+async fn no_other_console_paths_are_served() {
     let world = World::start().await;
     for path in
         ["/console/", "/console/nothing.js", "/console/..%2fCargo.toml", "/console/../src/lib.rs", "/index.html"]

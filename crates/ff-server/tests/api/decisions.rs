@@ -16,7 +16,7 @@ async fn info(world: &World, held: &LeasedExecution) -> Value {
 
 /// The author of a hold, a cancellation or a replay is the name of the key, unless the caller gives one.
 #[tokio::test]
-async fn what_an_operator_does_names_the_key_it_was_done_with() {
+async fn operator_actions_record_the_name_of_the_key() {
     let (keyed, _) = KeyedStore::new().await;
     let world = keyed.asked_with(&keyed.tenant("acme").await).await;
     for (sent, name) in [(json!({}), "a test"), (json!({"requested_by": "ada"}), "ada")] {
@@ -43,7 +43,7 @@ async fn what_an_operator_does_names_the_key_it_was_done_with() {
 
 /// A key of one namespace reads the decisions of that namespace only.
 #[tokio::test]
-async fn decisions_are_told_to_the_tenant_they_belong_to() {
+async fn a_tenant_reads_only_its_own_decisions() {
     let (keyed, _) = KeyedStore::new().await;
     let world = keyed.asked_with(&keyed.tenant("acme").await).await;
     let mut decided = Vec::new();

@@ -55,7 +55,7 @@ async fn a_tenant_reads_everything_of_its_own_once_on_any_server() {
 }
 
 #[tokio::test]
-async fn the_sdk_goes_on_after_each_event_of_a_page() {
+async fn the_sdk_continues_after_each_event_of_a_page() {
     let (keyed, _) = KeyedStore::new().await;
     let key = keyed.tenant("acme").await;
     let acme = keyed.asked_with(&key).await;

@@ -100,7 +100,7 @@ async fn a_reader_that_comes_back_misses_nothing_and_hears_nothing_twice() {
 }
 
 #[tokio::test]
-async fn what_happens_is_pushed_when_it_does() {
+async fn an_event_stream_pushes_new_events_of_its_namespace() {
     let world = World::start().await;
     let mut stream = Stream::open(&world, "/v1/events?namespace=acme", None).await;
     assert_eq!(stream.next().await.unwrap().data["events"], json!([]));
@@ -145,7 +145,7 @@ async fn an_execution_is_watched_until_its_end() {
 }
 
 #[tokio::test]
-async fn a_watcher_that_comes_back_goes_on_after_what_it_heard_last() {
+async fn a_reconnected_watcher_continues_after_its_last_event() {
     let world = World::start().await;
     let id = world.submit(&json!({"kind": "k"})).await;
     let path = format!("/v1/executions/{id}/events");
@@ -178,7 +178,7 @@ async fn an_end_that_was_heard_is_not_the_end_after_a_replay() {
 }
 
 #[tokio::test]
-async fn what_happened_to_an_execution_is_read_page_by_page_as_well() {
+async fn the_events_of_an_execution_are_also_read_in_pages() {
     let world = World::start().await;
     let id = world.submit(&json!({"kind": "k"})).await;
     let path = format!("/v1/executions/{id}/events");

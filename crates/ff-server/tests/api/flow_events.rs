@@ -9,7 +9,7 @@ use crate::world::{World, answer};
 
 const AT_ONCE: Duration = Duration::from_secs(5);
 
-async fn one_node(world: &World) -> String {
+async fn submit_single_node(world: &World) -> String {
     world.flow(&json!({"kind": "f", "nodes": {"a": {"kind": "k"}}})).await
 }
 
@@ -29,9 +29,9 @@ fn parse_events(text: &str) -> Vec<(u64, Value)> {
 }
 
 #[tokio::test]
-async fn a_waiting_reader_is_told_what_happens() {
+async fn a_waiting_reader_gets_the_events_of_a_flow() {
     let world = World::start().await;
-    let flow = one_node(&world).await;
+    let flow = submit_single_node(&world).await;
     let path = format!("/v1/flows/{flow}/events");
     let first = world.get(&path).await.body;
     assert_eq!((&first["events"][0]["event"], &first["next"]), (&json!("opened"), &json!(1)));
@@ -53,9 +53,9 @@ async fn a_waiting_reader_is_told_what_happens() {
 }
 
 #[tokio::test]
-async fn a_stream_tells_all_there_is_until_the_end() {
+async fn a_stream_sends_every_event_until_the_end() {
     let world = World::start().await;
-    let flow = one_node(&world).await;
+    let flow = submit_single_node(&world).await;
     let mut response = stream(&world, &flow, None).await;
     assert_eq!(
         (response.status().as_u16(), &response.headers()["content-type"]),
@@ -72,9 +72,9 @@ async fn a_stream_tells_all_there_is_until_the_end() {
 }
 
 #[tokio::test]
-async fn a_reader_that_comes_back_goes_on_after_what_it_heard_last() {
+async fn a_reconnected_reader_continues_after_its_last_event() {
     let world = World::start().await;
-    let flow = one_node(&world).await;
+    let flow = submit_single_node(&world).await;
     world.claim("k").await.complete(&world, json!(1)).await;
     let events = parse_events(&stream(&world, &flow, Some("1")).await.text().await.unwrap());
     assert_eq!(events.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [2, 3]);
@@ -99,7 +99,7 @@ async fn a_reader_that_comes_back_goes_on_after_what_it_heard_last() {
 #[tokio::test]
 async fn a_server_that_stops_ends_its_streams() {
     let world = World::start().await;
-    let flow = one_node(&world).await;
+    let flow = submit_single_node(&world).await;
     let mut response = stream(&world, &flow, None).await;
     let began = Instant::now();
     assert!(response.chunk().await.unwrap().is_some());

@@ -53,7 +53,7 @@ async fn a_flow_runs_from_its_submission_to_its_end() {
 }
 
 #[tokio::test]
-async fn a_flow_is_shown_with_its_graph_or_as_much_of_it_as_is_asked_for() {
+async fn a_flow_is_shown_with_its_graph_or_a_requested_part_of_it() {
     let world = World::start().await;
     let flow = world.flow(&fan_in()).await;
     let shown = world.get(&format!("/v1/flows/{flow}")).await.body;
@@ -103,7 +103,7 @@ async fn the_same_flow_again_is_answered_as_such_and_another_is_refused() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_a_graph_names_the_culprit_and_nothing_is_written() {
+async fn a_wrong_graph_is_refused_by_its_field_and_writes_nothing() {
     let world = World::start().await;
     let before = world.contents().await;
     let node = |after: Value| json!({"kind": "k", "after": after});

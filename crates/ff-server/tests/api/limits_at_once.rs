@@ -29,7 +29,7 @@ async fn past_its_limit_a_server_says_when_to_ask_again_and_that_it_lives() {
 }
 
 #[tokio::test]
-async fn workers_that_wait_keep_nobody_out() {
+async fn waiting_workers_do_not_block_submissions() {
     let limits = Limits { in_flight: 1, waiting: 2, rate: None, ..Limits::default() };
     let world = Arc::new(World::over_within(Arc::new(MemoryBackend::default()), limits).await);
     let wait = |nth: u8| {
@@ -90,7 +90,7 @@ async fn callers_that_are_refused_count_toward_the_rate() {
 }
 
 #[tokio::test]
-async fn json_that_is_too_deep_is_refused_where_somebody_reads_it() {
+async fn json_that_is_too_deep_is_refused_where_the_server_parses_it() {
     let world = World::over(Arc::new(MemoryBackend::default())).await;
     let deep = |times: usize| format!("{}{}", "[".repeat(times), "]".repeat(times));
     let read = world.post_text("/v1/executions", format!("{{\"kind\":\"k\",\"policy\":{}}}", deep(100_000))).await;

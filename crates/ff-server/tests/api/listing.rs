@@ -34,7 +34,7 @@ async fn pages_together_are_the_whole_list() {
 }
 
 #[tokio::test]
-async fn a_list_has_only_what_was_asked_for() {
+async fn a_list_has_only_matching_executions() {
     let world = World::start().await;
     let mail = world.submit(&json!({"kind": "k", "lane": "mail"})).await;
     let other = world.submit(&json!({"kind": "k", "namespace": "acme"})).await;

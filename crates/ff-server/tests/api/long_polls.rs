@@ -37,7 +37,7 @@ async fn a_claim_that_waited_in_vain_is_empty() {
 }
 
 #[tokio::test]
-async fn a_waiting_worker_is_told_of_a_cancellation() {
+async fn a_waiting_worker_is_notified_of_a_cancellation() {
     let world = World::start().await;
     let held = world.running("k").await;
     let began = Instant::now();
@@ -58,7 +58,7 @@ async fn a_waiting_worker_is_told_of_a_cancellation() {
 }
 
 #[tokio::test]
-async fn a_waiting_caller_is_told_of_the_end() {
+async fn a_waiting_caller_gets_the_result_at_the_end() {
     let world = World::start().await;
     let held = world.running("k").await;
     let began = Instant::now();

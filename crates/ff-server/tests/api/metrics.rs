@@ -105,7 +105,7 @@ async fn every_metric_of_the_page_is_among_what_to_alert_on() {
 }
 
 #[tokio::test]
-async fn what_happened_is_counted_once() {
+async fn a_repeated_call_is_counted_once() {
     let counted = MeteredServer::start().await;
     let world = &counted.world;
     let held = world.running("done").await;
@@ -131,7 +131,7 @@ async fn what_happened_is_counted_once() {
 }
 
 #[tokio::test]
-async fn a_lease_nobody_renewed_is_counted_where_it_expired() {
+async fn an_expired_lease_is_counted_once() {
     let counted = MeteredServer::start().await;
     counted.world.running("slow").await;
     counted.clock.advance(3_600_000);
@@ -145,7 +145,7 @@ async fn a_lease_nobody_renewed_is_counted_where_it_expired() {
 }
 
 #[tokio::test]
-async fn depths_and_ages_are_the_stores_and_what_has_finished_is_not_asked_for() {
+async fn lane_metrics_come_from_the_store_without_finished_executions() {
     let counted = MeteredServer::start().await;
     let world = &counted.world;
     world.running("done").await.complete(world, json!(1)).await;
@@ -162,7 +162,7 @@ async fn depths_and_ages_are_the_stores_and_what_has_finished_is_not_asked_for()
 }
 
 #[tokio::test]
-async fn whoever_fetches_in_a_loop_does_not_load_the_store() {
+async fn repeated_scrapes_do_not_load_the_store() {
     let counted = MeteredServer::start().await;
     for _ in 0..20 {
         counted.scrape().await;

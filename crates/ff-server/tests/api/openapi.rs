@@ -58,7 +58,7 @@ fn the_document_that_is_checked_in_is_this_one() {
 }
 
 #[tokio::test]
-async fn the_server_tells_what_it_is() {
+async fn the_server_serves_its_openapi_document() {
     assert_eq!(World::start().await.get("/openapi.json").await.body, openapi());
 }
 

@@ -78,7 +78,7 @@ async fn a_summary_with_line_breaks_is_one_event() {
 }
 
 #[tokio::test]
-async fn a_stream_tells_all_there_is_until_the_end() {
+async fn a_stream_sends_every_event_until_the_end() {
     let world = World::start().await;
     let held = world.running("k").await;
     append(&world, &held, json!([{"text": "a"}])).await;
@@ -102,7 +102,7 @@ async fn a_stream_tells_all_there_is_until_the_end() {
 
 /// A reader that is cut off continues after its last event, and gets each item once.
 #[tokio::test]
-async fn a_reader_that_comes_back_goes_on_after_what_it_heard_last() {
+async fn a_reconnected_reader_continues_after_its_last_event() {
     let world = World::start().await;
     let held = world.running("k").await;
     append(&world, &held, json!([{"text": "a"}, {"text": "b"}, {"text": "c"}])).await;
@@ -118,7 +118,7 @@ async fn a_reader_that_comes_back_goes_on_after_what_it_heard_last() {
 
 /// The output is larger than one read and larger than one write.
 #[tokio::test]
-async fn long_output_is_told_whole_and_in_order() {
+async fn long_output_is_streamed_completely_and_in_order() {
     let world = World::start().await;
     let held = world.running("k").await;
     let text = |nth: usize| format!("{nth} {}", "x".repeat(3_000));
@@ -156,7 +156,7 @@ async fn output_that_was_superseded_is_marked() {
 }
 
 #[tokio::test]
-async fn a_waiting_reader_is_told_at_once() {
+async fn a_waiting_reader_is_notified_at_once() {
     let world = World::start().await;
     let held = world.running("k").await;
     append(&world, &held, json!([{"text": "a"}])).await;
@@ -169,7 +169,7 @@ async fn a_waiting_reader_is_told_at_once() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_refused_and_nothing_is_written() {
+async fn a_wrong_stream_request_is_refused_and_writes_nothing() {
     let world = World::start().await;
     let held = world.running("k").await;
     let other = world.running("other").await;

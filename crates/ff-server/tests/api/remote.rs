@@ -78,7 +78,7 @@ async fn work_travels_there_and_back() {
 }
 
 #[tokio::test]
-async fn a_worker_elsewhere_is_told_of_a_cancellation() {
+async fn a_remote_worker_is_notified_of_a_cancellation() {
     let (_world, remote) = world().await;
     let id = remote.submit(work()).await.unwrap().execution_id;
     let fence = remote.next(anything()).await.unwrap().remove(0).task.fence;
@@ -94,7 +94,7 @@ async fn a_worker_elsewhere_is_told_of_a_cancellation() {
 }
 
 #[tokio::test]
-async fn one_partition_is_claimed_as_by_a_store_here() {
+async fn a_remote_claim_of_one_partition_works_like_a_local_claim() {
     let (_world, remote) = world().await;
     let id = remote.submit(work()).await.unwrap().execution_id;
     let on = |partition| ClaimArgs { kinds: Vec::new(), ..ClaimArgs::new(partition, holder()) };

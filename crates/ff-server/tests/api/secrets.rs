@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::world::{PARTITIONS, World};
 
 #[tokio::test]
-async fn a_secret_is_rotated_everywhere_and_only_its_name_is_told() {
+async fn a_secret_is_rotated_everywhere_and_only_its_name_is_shown() {
     let world = World::start().await;
     let before = world.get("/v1/secrets").await.body;
     assert_eq!(before["partitions"].as_array().unwrap().len(), usize::from(PARTITIONS));

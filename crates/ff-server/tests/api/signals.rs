@@ -129,7 +129,7 @@ async fn a_signal_at_its_limit_is_taken_and_one_past_it_refused() {
 }
 
 #[tokio::test]
-async fn nobody_outside_speaks_for_an_operator() {
+async fn a_sender_cannot_use_the_source_type_operator() {
     let world = World::start().await;
     let held = world.running("k").await;
     let mut body = signal(&held.suspended(&world, "a").await, "approved");

@@ -24,7 +24,7 @@ async fn answered(mut stream: TcpStream) -> String {
 }
 
 #[tokio::test]
-async fn whoever_waits_is_answered_at_once() {
+async fn a_stopping_server_answers_waiting_requests_at_once() {
     let world = World::start().await;
     let held = world.running("k").await;
     let began = Instant::now();
@@ -55,7 +55,7 @@ async fn whoever_waits_is_answered_at_once() {
 }
 
 #[tokio::test]
-async fn a_running_request_finishes_and_nobody_new_is_let_in() {
+async fn a_stopping_server_finishes_requests_and_accepts_no_connections() {
     let world = World::start().await;
     let body = "{\"kind\":\"k\"}";
     let head = "POST /v1/executions HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\ncontent-length: 12\r\n\r\n";
@@ -76,7 +76,7 @@ async fn a_running_request_finishes_and_nobody_new_is_let_in() {
 }
 
 #[tokio::test]
-async fn a_connection_that_never_spoke_holds_nobody_up() {
+async fn a_silent_connection_does_not_delay_a_stop() {
     let world = World::start().await;
     let began = Instant::now();
     let silent = connection(&world).await;

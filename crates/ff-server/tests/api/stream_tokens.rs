@@ -110,7 +110,7 @@ async fn a_token_is_good_on_every_server_of_the_store_until_it_expires() {
 }
 
 #[tokio::test]
-async fn nothing_is_told_after_the_token_of_an_open_stream_has_expired() {
+async fn an_open_stream_sends_nothing_after_its_token_has_expired() {
     let world = World::start().await;
     let held = world.running("k").await;
     append(&world, &held, "before").await;
@@ -164,7 +164,7 @@ async fn a_token_is_made_by_who_may_read_and_for_a_day_at_most() {
 }
 
 #[tokio::test]
-async fn who_guesses_tokens_is_held_back() {
+async fn a_caller_that_guesses_tokens_is_rate_limited() {
     let world = World::over(Arc::new(MemoryBackend::default())).await;
     let held = world.running("k").await;
     let guess = format!("k1:2000000000000:{}", "0".repeat(64));

@@ -18,7 +18,7 @@ fn signal(granted: &Value, body: Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_worker_suspends_is_signalled_and_goes_on() {
+async fn a_suspended_execution_continues_after_its_signal() {
     let world = World::start().await;
     let held = world.running("order").await;
     let body = json!({
@@ -47,7 +47,7 @@ async fn a_worker_suspends_is_signalled_and_goes_on() {
 }
 
 #[tokio::test]
-async fn a_lost_answer_to_a_suspension_can_be_asked_for_again() {
+async fn a_repeated_suspend_returns_the_first_reply() {
     let world = World::start().await;
     let held = world.running("k").await;
     let body = json!({"waitpoints": [{"key": "a"}]});
@@ -115,7 +115,7 @@ async fn a_decision_about_another_suspension_is_refused() {
 }
 
 #[tokio::test]
-async fn a_waitpoint_nobody_waits_on_is_closed() {
+async fn a_pending_waitpoint_can_be_closed() {
     let world = World::start().await;
     let held = world.running("k").await;
     let granted = held.ahead(&world, "a").await;
@@ -143,7 +143,7 @@ async fn an_operator_can_read_a_token_that_no_cache_keeps() {
 }
 
 #[tokio::test]
-async fn what_waits_is_listed_in_pages() {
+async fn suspended_executions_are_listed_in_pages() {
     let world = World::start().await;
     for _ in 0..3 {
         world.running("k").await.suspended(&world, "a").await;

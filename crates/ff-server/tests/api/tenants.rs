@@ -43,7 +43,7 @@ impl TenantData {
 
 /// A caller that names no namespace works in that of its key.
 #[tokio::test]
-async fn the_namespace_of_a_key_is_the_default_of_whoever_shows_it() {
+async fn the_namespace_of_a_key_is_the_default_of_its_caller() {
     let (keyed, _) = KeyedStore::new().await;
     let key = keyed.tenant("acme").await;
     let world = keyed.asked_with(&key).await;
@@ -291,7 +291,7 @@ async fn another_namespace_cannot_be_named() {
 }
 
 #[tokio::test]
-async fn what_names_no_namespace_is_in_the_keys_own() {
+async fn a_request_without_a_namespace_uses_the_namespace_of_its_key() {
     let (keyed, admin) = KeyedStore::new().await;
     let acme = keyed.asked_with(&keyed.tenant("acme").await).await;
     let id = acme.submit(&json!({"kind": "k"})).await;

@@ -10,7 +10,7 @@ use crate::log;
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 
 #[tokio::test]
-async fn a_handler_shows_the_trace_of_whoever_submitted() {
+async fn the_log_lines_of_a_handler_have_the_trace_of_the_submission() {
     log::collect();
     let store = ff_sdk::connect("memory:").await.unwrap();
     let server = Server::bind("127.0.0.1:0".parse().unwrap(), store.runtime().unwrap().clone()).await.unwrap();

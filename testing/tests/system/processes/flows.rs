@@ -14,7 +14,7 @@ use ff_testing::processes::{ServerProcess, doctor, within};
 use super::stop;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_large_cancellation_goes_on_after_the_server_was_killed() {
+async fn a_large_cancellation_continues_after_the_server_was_killed() {
     let folder = tempfile::tempdir().unwrap();
     let mut server = ServerProcess::start(folder.path()).await;
     let flowfabric = server.connect().await;
@@ -29,7 +29,7 @@ async fn a_large_cancellation_goes_on_after_the_server_was_killed() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_fan_out_goes_on_after_the_server_was_killed() {
+async fn a_fan_out_continues_after_the_server_was_killed() {
     let folder = tempfile::tempdir().unwrap();
     let mut server = ServerProcess::start(folder.path()).await;
     let flowfabric = server.connect().await;

@@ -11,7 +11,7 @@ use ff_testing::processes::{ServerProcess, within};
 use super::submit;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_asked_to_stop_leaves_nobody_waiting() {
+async fn a_stopping_server_answers_its_long_polls() {
     let folder = tempfile::tempdir().unwrap();
     let server = ServerProcess::start(folder.path()).await;
     let flowfabric = server.connect().await;

@@ -62,7 +62,7 @@ async fn a_worker_woken_after_its_lease_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_worker_asked_to_stop_finishes_what_it_holds() {
+async fn a_stopping_worker_finishes_its_execution_and_claims_no_more() {
     let folder = tempfile::tempdir().unwrap();
     let server = ServerProcess::start(folder.path()).await;
     let client = server.connect().await.client();

@@ -42,7 +42,7 @@ fn the_docs_name_only_errors_that_exist() {
 }
 
 #[test]
-fn a_page_nobody_links_to_is_found() {
+fn a_page_without_links_to_it_is_found() {
     let entrance =
         File::new("docs/README.md", "[a](a.md#part) [b](../crates/x/examples/b.rs) [c](https://example.org)\n");
     let reached: BTreeSet<_> = links(&entrance).into_iter().map(|link| link.leads_to).collect();

@@ -73,7 +73,7 @@ fn before(nodes: &[&str]) -> SubmitFlowArgs {
 }
 
 #[tokio::test]
-async fn dependents_that_were_forgotten_are_told_once() {
+async fn unnotified_dependents_are_notified_once() {
     let forgotten = UnnotifiedFlow::of(before(&["b", "c"]), "success").await;
     assert_eq!(forgotten.cascade().await, notified(2, 0));
     assert_eq!([forgotten.state("b").await, forgotten.state("c").await], [PublicState::Waiting; 2]);
@@ -120,7 +120,7 @@ async fn an_edge_that_cannot_be_read_waits_until_it_can() {
 }
 
 #[tokio::test]
-async fn what_is_absent_is_not_failed() {
+async fn missing_record_fields_take_their_defaults() {
     let mut args = before(&["b"]);
     args.nodes[1].lane = LaneId::parse("mail").unwrap();
     let forgotten = UnnotifiedFlow::of(args, "success").await;
@@ -133,7 +133,7 @@ async fn what_is_absent_is_not_failed() {
 }
 
 #[tokio::test]
-async fn a_skip_is_passed_on_and_a_live_execution_tells_nobody() {
+async fn a_cascade_passes_on_skips_and_refuses_a_live_execution() {
     let mut args = flow(["a", "b", "c", "d"]);
     args.edges = vec![edge("a", "b"), edge("b", "c"), edge("c", "d")];
     let forgotten = UnnotifiedFlow::of(args, "failed").await;

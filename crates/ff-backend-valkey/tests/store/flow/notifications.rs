@@ -11,7 +11,7 @@ use crate::support::{Cluster, Flavour, Process};
 use crate::{PATIENCE, connect, findings};
 
 #[tokio::test]
-async fn what_happens_in_a_flow_is_told_to_those_who_asked() {
+async fn flow_hints_reach_processes_that_read_the_flow() {
     let server = Process::start(Flavour::Valkey, &[]);
     let (here, there) = (connect(&server.url()).await, connect(&server.url()).await);
     let mut args = flow(["a", "b"]);

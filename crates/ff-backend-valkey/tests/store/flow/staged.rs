@@ -46,7 +46,7 @@ fn value(reply: redis::Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_submission_that_broke_off_is_not_there_and_goes_away_or_goes_on() {
+async fn an_interrupted_flow_submission_is_invisible_and_expires_or_resumes() {
     let server = Process::start(Flavour::Valkey, &["--appendonly", "no"]);
     let clock = Arc::new(ManualClock::at(TimestampMs(1_700_000_000_000)));
     let store = ValkeyOptions { clock: Some(clock.clone()), ..options() };

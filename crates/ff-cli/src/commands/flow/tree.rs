@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wide_fan_out_is_told_in_numbers_unless_all_is_wanted() {
+    fn a_wide_fan_out_is_summarised_unless_all_is_requested() {
         let wide: Vec<_> = (0..100).map(|n| format!("a>n{n}")).collect();
         let some = drawn(&wide.join(" "), false);
         assert_eq!((some.len(), some.last().map(String::as_str)), (22, Some("└─ … 80 more")));
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_something_hangs_from_is_always_shown() {
+    fn a_member_with_children_is_always_shown() {
         let wide: Vec<_> = (0..100).map(|n| format!("a>n{n} n{n}>z")).collect();
         let shown = drawn(&wide.join(" "), false);
         assert!(shown.iter().any(|line| line.starts_with("│  ↓ z") || line.starts_with("   ↓ z")), "{shown:?}");

@@ -73,7 +73,7 @@ mod tests {
 
     /// Stores keep their flows under these ids, so the derivation must never change.
     #[test]
-    fn what_was_derived_once_is_derived_for_good() {
+    fn derived_ids_never_change() {
         let key = IdempotencyKey::parse("nightly").unwrap();
         let flow = FlowId::for_key(&Namespace::parse("acme").unwrap(), &key);
         assert_eq!(flow.to_string(), "00000000-0000-79f1-85e9-024724952dd2");

@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_graph_is_named() {
+    fn an_invalid_graph_is_refused_with_its_field() {
         assert_eq!(refused("a>a", &[]), (Code::SelfReferencingEdge, "edges.a->a".into()));
         assert_eq!(refused("a>b a>b", &[]), (Code::DependencyAlreadyExists, "edges.a->b".into()));
         let (code, field) = refused("x>a a>b b>c c>a", &[]);

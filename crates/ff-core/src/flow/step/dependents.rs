@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_of_skips_goes_on_below_the_bound() {
+    fn a_long_chain_of_skips_is_continued_in_bounded_steps() {
         let edges: Vec<_> = (0..200).map(|n| format!("n{n}>n{}", n + 1)).collect();
         let mut flow = FlowFixture::of(&edges.join(" "));
         flow.start();
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_step_had_no_time_for_is_still_due() {
+    fn an_end_not_reached_by_a_step_stays_due() {
         let pending = |from: &str| (0..2 * limits::FLOW_STEP).map(|n| format!("{from}>{from}{n}")).collect::<Vec<_>>();
         let mut flow = FlowFixture::of(&[pending("a"), pending("b")].concat().join(" "));
         flow.drain();
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn every_end_that_comes_with_time_tells_the_dependents() {
+    fn every_end_caused_by_time_notifies_the_dependents() {
         let limits: &[fn(&mut Policy)] = &[
             |policy| policy.timeout_policy.execution_deadline_ms = Some(1_000),
             |policy| policy.timeout_policy.attempt_timeout_ms = Some(1_000),
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_suspension_that_times_out_tells_the_dependents() {
+    fn a_suspension_timeout_notifies_the_dependents() {
         let mut flow = FlowFixture::of("a>b");
         flow.model.set_ring(0, KeyRing::of(Kid::first(), Secret::drawn([7; 32])));
         flow.start();
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_of_a_flow_survives_being_written_and_read() {
+    fn flow_records_are_read_back_as_written() {
         fn again<T: serde::Serialize + serde::de::DeserializeOwned + PartialEq + std::fmt::Debug>(record: &T) {
             let text = serde_json::to_string(record).unwrap();
             assert_eq!(&serde_json::from_str::<T>(&text).unwrap(), record, "{text}");

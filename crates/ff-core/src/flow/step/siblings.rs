@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_that_ended_needs_nobody() {
+    fn a_sibling_whose_other_dependent_has_ended_is_cancelled() {
         let mut flow = FlowFixture::with(graph("a>d b>d b>e", &[("d", any_of(CancelRemaining))]));
         flow.start();
         let execution_id = flow.member("e");
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_join_that_cannot_be_met_any_more_needs_nobody_either() {
+    fn an_impossible_join_cancels_its_remaining_upstreams() {
         let mut flow = FlowFixture::with(graph("a>d b>d c>d", &[("d", quorum(3, CancelRemaining))]));
         flow.start();
         flow.fail("a");

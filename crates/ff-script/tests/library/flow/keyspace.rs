@@ -115,7 +115,7 @@ async fn a_flow_is_kept_under_the_keys_of_the_contract() {
 
 /// The pending work of a step is in the indexes of pending work.
 #[tokio::test]
-async fn what_is_owed_is_kept_under_the_keys_of_the_contract() {
+async fn pending_work_is_kept_under_the_keys_of_the_contract() {
     let wire = Wire::start(LibraryClock::Test).await;
     let names: Vec<_> = (0..2 * limits::FLOW_STEP).map(|n| format!("n{n}")).collect();
     let mut nodes: Vec<_> = names.iter().map(String::as_str).collect();

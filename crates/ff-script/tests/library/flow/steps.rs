@@ -46,7 +46,7 @@ async fn counts(wire: &Wire, flow_id: &FlowId) -> BTreeMap<String, usize> {
 }
 
 #[tokio::test]
-async fn a_step_tells_as_many_as_it_may_and_the_pump_tells_the_rest() {
+async fn a_step_notifies_up_to_its_limit_and_the_pump_notifies_the_rest() {
     let wire = Wire::start(LibraryClock::Test).await;
     let names: Vec<_> = (0..limits::FLOW_STEP + 6).map(|n| format!("n{n}")).collect();
     let mut nodes = vec!["a"];
@@ -78,7 +78,7 @@ async fn a_chain_of_skips_goes_no_deeper_than_one_step() {
 
 /// The end of a flow is published once if a caller waits for it, and not at all otherwise.
 #[tokio::test]
-async fn the_end_of_a_flow_is_told_to_whoever_waits_for_it() {
+async fn the_end_of_a_flow_is_published_only_for_a_waiting_caller() {
     let wire = Wire::start(LibraryClock::Test).await;
     for awaited in [false, true] {
         let flow_id = submit(&wire, graph(&["a"], &[], &[])).await;

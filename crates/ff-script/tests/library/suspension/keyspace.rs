@@ -124,7 +124,7 @@ async fn list_keys(wire: &Wire) -> BTreeSet<(String, &'static str)> {
 
 /// This holds however late the server's clock is, because scores lose their fractions as times grow.
 #[tokio::test]
-async fn signals_of_one_moment_are_kept_in_the_order_they_came_in() {
+async fn signals_of_the_same_time_are_kept_in_their_order_of_arrival() {
     let wire = Wire::start(LibraryClock::Test).await;
     let last = u64::try_from(limits::TIMESTAMP_MAX_MS).unwrap();
     wire.advance(last - wire.now() - 24 * 60 * 60 * 1_000).await;

@@ -24,7 +24,7 @@ async fn claim_resumed(scene: &Scene<'_>) -> Result<ClaimedExecution, ScriptErro
 }
 
 #[tokio::test]
-async fn one_execution_is_taken_up_by_its_id_with_what_resumed_it() {
+async fn a_resumed_execution_is_claimed_by_its_id_with_its_signals() {
     let wire = Wire::start(LibraryClock::Test).await;
     let scene = Stand::Suspended.arrange(&wire).await;
     scene.deliver().await;
@@ -42,7 +42,7 @@ async fn one_execution_is_taken_up_by_its_id_with_what_resumed_it() {
 }
 
 #[tokio::test]
-async fn what_was_kept_for_a_suspension_satisfies_it() {
+async fn a_buffered_signal_satisfies_a_later_suspension() {
     let wire = Wire::start(LibraryClock::Test).await;
     let scene = Stand::Pending.arrange(&wire).await;
     let granted = scene.granted();

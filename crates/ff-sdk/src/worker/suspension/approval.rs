@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_answers_the_first_counts_and_at_one_moment_the_rejection() {
+    fn the_first_approval_answer_counts_and_a_tie_is_a_rejection() {
         let by = ResumedBy::Signals;
         let (yes, no) = (|at| signal("approved", at, None), |at| signal("rejected", at, None));
         assert!(woken(by, vec![yes(1), no(2)]).unwrap().is_approved());

@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_of_before_waits_were_steps_tells_all_of_them() {
+    fn a_continuation_of_an_older_version_lists_all_its_waits() {
         let signal = SignalId::new();
         let text = format!(
             r#"{{"wait":["tick",1,[]],"over":[[["tick",0,[]],"signals",["{signal}"]],[["all",0,["a","b"]],"timeout",[]]]}}"#

@@ -123,7 +123,7 @@ fn work(ff: &FlowFabric, resume: mpsc::UnboundedSender<u64>) -> mpsc::UnboundedR
 }
 
 #[tokio::test]
-async fn a_handler_goes_on_while_the_end_of_its_wait_is_recorded() {
+async fn a_handler_continues_while_the_end_of_its_wait_is_recorded() {
     let mut world = World::start().await;
     assert_eq!(soon(world.resumed.recv()).await, Some(7));
     assert_eq!(world.steps().await, Vec::<String>::new());

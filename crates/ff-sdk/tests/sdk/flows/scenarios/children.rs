@@ -105,7 +105,7 @@ pub(crate) async fn more_children_than_one_call_takes_are_one_wait(ff: FlowFabri
     assert_eq!(flow.result("p").await.unwrap().json::<u64>().unwrap(), expected);
 }
 
-pub(crate) async fn the_first_child_is_enough_when_it_is_asked_for(ff: FlowFabric) {
+pub(crate) async fn an_any_of_join_needs_only_the_first_child(ff: FlowFabric) {
     let world = World::start(ff, |worker| {
         worker
             .concurrency(4)

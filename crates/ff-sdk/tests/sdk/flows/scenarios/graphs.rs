@@ -86,7 +86,7 @@ pub(crate) async fn inputs_too_large_to_come_along_are_read(ff: FlowFabric) {
     assert_eq!(flow.result("sum").await.unwrap().json::<u64>().unwrap(), 21 << 20);
 }
 
-pub(crate) async fn the_first_of_two_is_enough_and_the_other_is_told_to_stop(ff: FlowFabric) {
+pub(crate) async fn the_first_of_two_upstreams_suffices_and_the_other_is_cancelled(ff: FlowFabric) {
     let world = World::start(ff, |worker| {
         worker
             .concurrency(2)

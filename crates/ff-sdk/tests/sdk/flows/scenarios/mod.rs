@@ -22,12 +22,12 @@ macro_rules! all {
             a_diamond_runs_in_order_and_passes_its_results
             a_result_takes_the_place_of_the_payload_byte_for_byte
             inputs_too_large_to_come_along_are_read
-            the_first_of_two_is_enough_and_the_other_is_told_to_stop
+            the_first_of_two_upstreams_suffices_and_the_other_is_cancelled
             a_failure_skips_what_can_no_longer_run
             an_input_that_is_not_there_says_which_are
             a_flow_in_a_file_runs
             the_same_flow_again_is_the_same_flow
-            what_happens_is_told_in_order_until_the_end
+            flow_events_are_read_in_order_until_the_end
             flows_are_found_by_what_they_are
             a_flow_held_open_grows_until_it_is_closed
             a_cancelled_flow_ends_and_starts_nothing
@@ -37,7 +37,7 @@ macro_rules! all {
             children_that_fail_are_for_the_handler_to_judge
             waits_for_children_and_signals_come_one_after_the_other
             more_children_than_one_call_takes_are_one_wait
-            the_first_child_is_enough_when_it_is_asked_for
+            an_any_of_join_needs_only_the_first_child
             a_retry_adds_no_child_twice
             children_have_children
             a_handler_grows_its_flow_without_waiting

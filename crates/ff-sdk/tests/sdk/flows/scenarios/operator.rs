@@ -17,7 +17,7 @@ fn steady(ff: FlowFabric) -> World {
     World::start(ff, |worker| worker.on("ok", |_: Context| async { Ok::<_, Fault>(7) }))
 }
 
-pub(crate) async fn what_happens_is_told_in_order_until_the_end(ff: FlowFabric) {
+pub(crate) async fn flow_events_are_read_in_order_until_the_end(ff: FlowFabric) {
     let world = steady(ff);
     let chain = Flow::new("chain").node("a", Node::empty("ok")).node("b", Node::empty("ok")).after("b", "a");
     let flow = world.submit(chain).await;

@@ -27,7 +27,7 @@ macro_rules! all {
     ($connect:expr) => {
         scenarios::all! { $connect =>
             a_recorded_step_is_not_run_again
-            steps_in_a_loop_are_told_apart_by_key
+            steps_in_a_loop_are_distinguished_by_key
             the_same_step_twice_in_a_run_is_a_fault
             a_step_is_retried_within_its_run
             a_step_whose_retries_are_used_up_has_failed_for_good
@@ -39,14 +39,14 @@ macro_rules! all {
             a_step_whose_recording_is_refused_stops_the_handler
             steps_that_did_not_come_with_the_claim_are_read
             a_result_is_taken_at_its_limit_and_refused_past_it
-            one_step_too_many_is_not_run
-            one_step_too_many_after_a_wait_is_not_run
+            a_step_over_the_limit_is_not_run
+            a_step_over_the_limit_after_a_wait_is_not_run
             a_name_that_is_none_is_refused
             a_sleep_is_a_step
             an_operator_may_end_a_sleep
             more_than_a_hundred_waits_are_remembered
-            a_wait_that_was_not_asked_for_again_is_kept
-            a_wait_that_began_before_waits_were_steps_is_told
+            a_wait_not_repeated_by_a_later_run_is_kept
+            a_wait_begun_by_an_older_sdk_is_recorded_as_a_step
             a_step_may_tell_of_a_waitpoint
             a_call_returns_the_result_of_another_execution
             a_call_occupies_no_worker
@@ -54,11 +54,11 @@ macro_rules! all {
             a_callee_that_fails_is_a_permanent_fault
             a_large_result_of_a_callee_is_read_from_it
             a_job_with_a_key_of_its_own_is_not_called
-            what_was_done_is_undone_in_reverse_order
+            completed_steps_are_undone_in_reverse_order
             nothing_is_undone_while_the_execution_is_retried
             a_compensation_that_fails_keeps_no_other_from_running
             a_compensation_is_tried_again
-            undoing_goes_on_in_the_next_run
+            undoing_continues_in_the_next_run
             a_panic_of_the_handler_is_undone
             a_run_that_is_over_keeps_no_compensation
             a_replay_of_a_success_does_everything_again

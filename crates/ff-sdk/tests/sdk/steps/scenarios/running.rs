@@ -27,7 +27,7 @@ pub(crate) async fn a_recorded_step_is_not_run_again(ff: FlowFabric) {
     assert!(recorded.iter().all(|step| step.attempt.0 == 0 && step.started_at <= step.recorded_at));
 }
 
-pub(crate) async fn steps_in_a_loop_are_told_apart_by_key(ff: FlowFabric) {
+pub(crate) async fn steps_in_a_loop_are_distinguished_by_key(ff: FlowFabric) {
     let world = World::start(ff, |ctx: Context| async move {
         let mut sum = 0;
         for nth in 0..3_u64 {
@@ -217,7 +217,7 @@ pub(crate) async fn a_result_is_taken_at_its_limit_and_refused_past_it(ff: FlowF
     assert_eq!(world.steps(&id).await, ["step at the limit"]);
 }
 
-pub(crate) async fn one_step_too_many_is_not_run(ff: FlowFabric) {
+pub(crate) async fn a_step_over_the_limit_is_not_run(ff: FlowFabric) {
     let world = World::start(ff, |ctx: Context| async move {
         for name in ["a", "b", "c"] {
             step(&ctx, name).await?;
@@ -234,7 +234,7 @@ pub(crate) async fn one_step_too_many_is_not_run(ff: FlowFabric) {
 }
 
 /// The end of a wait is recorded while the handler continues, unless it is the last step within the limit.
-pub(crate) async fn one_step_too_many_after_a_wait_is_not_run(ff: FlowFabric) {
+pub(crate) async fn a_step_over_the_limit_after_a_wait_is_not_run(ff: FlowFabric) {
     let world = World::start(ff, |ctx: Context| async move {
         step(&ctx, "a").await?;
         ctx.sleep("nap", Duration::from_millis(1)).await?;

@@ -71,7 +71,7 @@ pub(crate) async fn more_than_a_hundred_waits_are_remembered(ff: FlowFabric) {
     assert_eq!((steps.len(), steps[0].as_str(), steps[119].as_str()), (WAITS, "wait tick", "wait tick [119]"));
 }
 
-pub(crate) async fn a_wait_that_was_not_asked_for_again_is_kept(ff: FlowFabric) {
+pub(crate) async fn a_wait_not_repeated_by_a_later_run_is_kept(ff: FlowFabric) {
     let nap = Duration::from_millis(1);
     let world = World::start(ff, move |ctx: Context| async move {
         did(&ctx, "run")?;
@@ -104,7 +104,7 @@ pub(crate) async fn a_step_may_tell_of_a_waitpoint(ff: FlowFabric) {
     assert_eq!(world.steps(&id).await, ["step send invoice", "wait paid"]);
 }
 
-pub(crate) async fn a_wait_that_began_before_waits_were_steps_is_told(ff: FlowFabric) {
+pub(crate) async fn a_wait_begun_by_an_older_sdk_is_recorded_as_a_step(ff: FlowFabric) {
     let id = ff.client().submit(Job::new("k", &())).await.unwrap().execution_id;
     let next = NextArgs { wait_ms: 10_000, ..NextArgs::new(Holder::parse("old", "old-1").unwrap()) };
     let task = soon(ff.long_poll().next(next)).await.unwrap().remove(0).task;

@@ -24,7 +24,7 @@ fn never<T>() -> Result<T, Fault> {
     Err(Fault::permanent("never", "it cannot be"))
 }
 
-pub(crate) async fn what_was_done_is_undone_in_reverse_order(ff: FlowFabric) {
+pub(crate) async fn completed_steps_are_undone_in_reverse_order(ff: FlowFabric) {
     let world = World::start(ff, |ctx: Context| async move {
         reversible(&ctx, "a").await?;
         step(&ctx, "b").await?;
@@ -85,7 +85,7 @@ pub(crate) async fn a_compensation_is_tried_again(ff: FlowFabric) {
     assert_eq!(world.steps(&id).await[1..], ["undo (failed)", "undo a"]);
 }
 
-pub(crate) async fn undoing_goes_on_in_the_next_run(ff: FlowFabric) {
+pub(crate) async fn undoing_continues_in_the_next_run(ff: FlowFabric) {
     let gate = Arc::new((Notify::new(), Notify::new()));
     let held = gate.clone();
     let world = World::start(ff, move |ctx: Context| {

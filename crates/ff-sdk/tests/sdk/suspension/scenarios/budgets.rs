@@ -41,7 +41,7 @@ async fn tokens(world: &World, id: &ExecutionId) -> (u64, u64) {
     (used.into_values().next().unwrap().used, usage.into_values().next().unwrap())
 }
 
-pub(crate) async fn a_report_over_a_budget_waits_for_an_answer_and_goes_on(ff: FlowFabric) {
+pub(crate) async fn a_report_over_a_budget_waits_for_approval_and_continues(ff: FlowFabric) {
     let mut world = start(ff).await;
     let id = world.submit().await;
     let waitpoint = world.next_waitpoint().await;

@@ -22,7 +22,7 @@ macro_rules! all {
     ($connect:expr) => {
         scenarios::all! { $connect =>
             a_wait_returns_the_signal_that_ended_it
-            waits_in_a_row_are_told_apart_by_name
+            consecutive_waits_are_distinguished_by_name
             the_same_name_again_is_the_next_wait
             two_waits_at_once_are_one_after_the_other
             a_signal_that_came_early_is_returned_at_once
@@ -38,11 +38,11 @@ macro_rules! all {
             a_retry_hears_what_was_said_before
             a_wait_that_cannot_be_announced_has_not_begun
             a_handler_that_drops_its_wait_is_dropped_all_the_same
-            a_task_left_behind_is_told_that_the_run_is_over
+            a_spawned_task_gets_an_error_when_the_run_suspends
             a_callback_is_believed_once_and_only_when_signed
             followers_receive_deliveries
             a_wait_set_up_wrongly_says_what_is_wrong
-            a_report_over_a_budget_waits_for_an_answer_and_goes_on
+            a_report_over_a_budget_waits_for_approval_and_continues
             a_report_over_a_budget_that_is_rejected_fails_the_execution
             reports_before_a_wait_count_once
         }

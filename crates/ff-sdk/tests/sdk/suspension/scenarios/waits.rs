@@ -36,7 +36,7 @@ pub(crate) async fn a_wait_returns_the_signal_that_ended_it(ff: FlowFabric) {
     assert_eq!(attempts.leases.iter().map(|lease| lease.ended).collect::<Vec<_>>(), [LeaseEnding::Suspended]);
 }
 
-pub(crate) async fn waits_in_a_row_are_told_apart_by_name(ff: FlowFabric) {
+pub(crate) async fn consecutive_waits_are_distinguished_by_name(ff: FlowFabric) {
     let calls = Arc::new(AtomicUsize::new(0));
     let counted = calls.clone();
     let mut world = World::start(ff, move |ctx: Context| {
@@ -254,7 +254,7 @@ pub(crate) async fn a_handler_that_drops_its_wait_is_dropped_all_the_same(ff: Fl
     assert_eq!(world.end(&id).await.json::<String>().unwrap(), "went on");
 }
 
-pub(crate) async fn a_task_left_behind_is_told_that_the_run_is_over(ff: FlowFabric) {
+pub(crate) async fn a_spawned_task_gets_an_error_when_the_run_suspends(ff: FlowFabric) {
     let (tell, mut receiver) = mpsc::unbounded_channel();
     let world = World::start(ff, move |ctx: Context| {
         let tell = tell.clone();
