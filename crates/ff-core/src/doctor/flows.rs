@@ -79,8 +79,7 @@ impl<'s> Graph<'s> {
     }
 }
 
-/// I9 and I10: the counts of a flow agree with its members and edges, members have distinct names and positions, and the
-/// edges have no cycle.
+/// I9 and I10: a flow counts its members and edges, names and positions are distinct, and the edges have no cycle.
 fn numbers(flow: &Flow, members: &[(&Execution, &Membership)], graph: &Graph<'_>, findings: &mut Findings) {
     if flow.is_being_forgotten() {
         return;
@@ -130,8 +129,7 @@ fn waits_for_itself(members: &[(&Execution, &Membership)], graph: &Graph<'_>) ->
     ordered < ahead.len()
 }
 
-/// I2, I9 and I10: a flow ends with its last member, a cancelled flow has no live member that it does not spare, and its
-/// members are staged as long as the flow is.
+/// I2, I9 and I10: a flow ends with its last member, spares no others when cancelled, and is staged with its members.
 fn check_flow_end(flow: &Flow, members: &[(&Execution, &Membership)], findings: &mut Findings) {
     if flow.ended_at.is_some() != flow.is_over() {
         findings.find("I2", &flow.id, format!("is over: {}, ended at {:?}", flow.is_over(), flow.ended_at));
@@ -191,8 +189,7 @@ fn member(
     }
 }
 
-/// I9 and I10: the join of a blocked member is pending, that of a member that may run is satisfied, and that of a
-/// skipped member is impossible.
+/// I9 and I10: the join of a blocked member is pending, of a runnable one satisfied, and of a skipped one impossible.
 fn waits_for_its_join(execution: &Execution, snapshot: &Snapshot, findings: &mut Findings) {
     // A join may be defined before it has edges.
     let group = snapshot.groups.get(&execution.id).filter(|group| group.n > 0);

@@ -38,7 +38,7 @@ pub(super) fn first(facts: &Facts, terms: &[Term], now: TimestampMs) -> (String,
 
 fn running(facts: &Facts) -> (String, Option<NextEvent>) {
     let Some(lease) = &facts.info.lease else { return ("It is running.".into(), None) };
-    let held = if facts.info.hold.is_some() { " It is held as soon as it is ready again." } else { "" };
+    let held = if facts.info.hold.is_some() { " An operator holds it as soon as it is ready again." } else { "" };
     let summary =
         format!("It is running: {} works on attempt {}.{held}", lease.worker_instance_id, lease.attempt_index.0 + 1);
     let event = "its worker completes, fails or renews it; otherwise its lease ends".to_owned();

@@ -158,7 +158,7 @@ fn every_reason_is_explained() {
                 ..phase(waiting(), Phase::Delayed { until: at(500), why: DelayReason::Holder })
             }),
             said(
-                "It is delayed: its worker put it off.",
+                "It is delayed: its worker delayed it.",
                 ("the delay ends", Some(500)),
                 &[("delay", "waits")],
                 "ff cancel",
@@ -168,7 +168,7 @@ fn every_reason_is_explained() {
             "resumed later",
             facts(phase(waiting(), Phase::Delayed { until: at(500), why: DelayReason::Resume })),
             said(
-                "It is delayed: goes on a while after",
+                "It is delayed: its resume delay has not passed",
                 ("the delay ends", Some(500)),
                 &[("delay", "waits")],
                 "ff cancel",

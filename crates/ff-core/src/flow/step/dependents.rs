@@ -57,8 +57,7 @@ impl Step<'_> {
         if group.state == GroupState::Pending { Ok(()) } else { self.fired(&group) }
     }
 
-    /// Sets the state of an edge. An edge of the current round is also counted in its group, and passes the result on
-    /// if the join is still pending.
+    /// Sets the state of an edge. An edge of the current round is counted, and passes the result to a pending join.
     pub(in crate::flow) fn count(
         &mut self,
         mut edge: Edge,
@@ -78,9 +77,8 @@ impl Step<'_> {
         self.put_edge(edge)
     }
 
-    /// Moves a blocked execution to the phase that its join allows: skipped, ready, delayed, or blocked by its
-    /// dependencies. An execution that is staged, blocked by admission, or still notifying dependents of its replay is
-    /// left alone.
+    /// Moves a blocked execution to the phase that its join allows. An execution that is staged, blocked by admission,
+    /// or still notifying dependents of its replay is left alone.
     pub(in crate::flow) fn admit(&mut self, id: &ExecutionId) -> Result<(), Stop> {
         let group = self.group(id)?;
         let Some(execution) = self.execution(id)?.cloned() else { return Ok(()) };
@@ -111,8 +109,7 @@ impl Step<'_> {
         self.write(change)
     }
 
-    /// Applies the decision of a join to its member, and schedules the check of the other upstreams if the join cancels
-    /// them.
+    /// Applies the decision of a join to its member, and schedules the check of upstreams that the join cancels.
     pub(in crate::flow) fn fired(&mut self, group: &Group) -> Result<(), Stop> {
         let id = group.downstream_execution_id;
         if self.execution(&id)?.is_none_or(Execution::is_finished) {

@@ -1,6 +1,5 @@
-//! The waits of one run of a handler. A finished wait is a recorded step, except that the last one may not be recorded
-//! yet. The last one is recorded while the handler continues. That is safe, because until the next suspension the store
-//! returns its end with every claim.
+//! The waits of one run of a handler. A finished wait is a recorded step. The last one is recorded while the handler
+//! continues, which is safe: until the next suspension the store returns its end with every claim.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -85,8 +84,7 @@ struct EarlierNote {
     over: Vec<(EarlierWait, ResumedBy, Vec<SignalId>)>,
 }
 
-/// The name of a wait, the number of waits of that name before it in a run, and its waitpoints, which are empty when the
-/// only one has the name of the wait.
+/// The name of a wait, the number of earlier waits of that name in a run, and its waitpoints as in a note.
 type EarlierWait = (StepName, u32, Vec<WaitpointKey>);
 
 #[derive(Deserialize)]
@@ -136,8 +134,7 @@ impl WaitEnd {
         Self { by: ResumedBy::Signals, execution_id, signals, waitpoints: other_than_name(step, keys), note: None }
     }
 
-    /// Converts the end of a wait to the outcome of its step. The timeout of a wait that must not time out is a failure, so
-    /// that a replay waits again.
+    /// Converts the end of a wait to the outcome of its step. An unexpected timeout is a failure: a replay waits again.
     fn outcome(&self, may_time_out: bool) -> Result<StepOutcome, WaitError> {
         if self.by == ResumedBy::Timeout && !may_time_out {
             return Ok(StepOutcome::Failed { failure: failure(&Fault::from(WaitError::TimedOut)) });
@@ -156,8 +153,7 @@ impl WaitEnd {
 }
 
 impl WaitLog {
-    /// Creates the log from a claim. The note of a suspension that the handler's waits did not cause does not parse, and is
-    /// ignored.
+    /// Creates the log from a claim. A note that the handler's waits did not write does not parse, and is ignored.
     pub(in crate::worker) fn of(task: &Task, signals: Vec<ReceivedSignal>) -> Self {
         let last = task.resumption.as_ref().and_then(|past| {
             let note = serde_json::from_str(past.continuation.as_deref()?).ok()?;
@@ -319,8 +315,7 @@ fn waits_of(note: Note, execution_id: ExecutionId, past: &Resumption) -> Vec<(St
     }
 }
 
-/// Returns the step of a wait, from its name and the number of waits of that name before it in a run. The first has no
-/// key.
+/// Returns the step of a wait, from its name and the number of earlier waits of that name. The first has no key.
 fn nth_wait(name: &StepName, nth: u32) -> Option<StepRef> {
     let key = if nth == 0 { StepKey::default() } else { StepKey::parse(&nth.to_string()).ok()? };
     Some(StepRef { kind: StepKind::Wait, name: name.clone(), key })
