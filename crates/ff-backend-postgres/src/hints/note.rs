@@ -100,9 +100,8 @@ impl<'h> UrgentHints<'h> {
             Hint::FlowEnded { flow_id } => format!("o {}", short(*flow_id.as_uuid())),
             Hint::LaneFreed { partition, lane } => format!("p {partition} {}", lane.as_str()),
             // The program whose commit freed the slots gives them back; other programs find those it left over.
-            Hint::SlotsFreed { .. } | Hint::QuotaDefined { .. } => return,
-            // Hints of this program do not pass through the server, so it flushes nothing.
-            Hint::FlushMarker { .. } => return,
+            // Nothing is flushed, because hints of this program do not pass through the server.
+            Hint::SlotsFreed { .. } | Hint::QuotaDefined { .. } | Hint::FlushMarker { .. } => return,
             Hint::EventRecorded { partition } => format!("t {partition}"),
             Hint::EngineSeen { engine_id, keeps_up } => format!("g {} {keeps_up}", short(*engine_id.as_uuid())),
             Hint::WorkersChanged => "c".to_owned(),
