@@ -12,7 +12,7 @@ async function call<Answer>(method: "GET" | "POST", path: string, body?: unknown
 }
 
 const submit: Schemas["Submit"] = { kind: "greet", payload: { name: "Ada" } };
-const submitted = await call<Schemas["Submitted"]>("POST", "/v1/executions", submit);
+const submitted = await call<Schemas["SubmittedExecution"]>("POST", "/v1/executions", submit);
 const claim: Schemas["Claim"] = { worker_id: "ts", kinds: ["greet"], wait_ms: 5000 };
 const claims = await call<Schemas["Claims"]>("POST", "/v1/workers/ts-1/claim", claim);
 const [work] = claims.executions;
