@@ -34,9 +34,13 @@ impl Events {
             ended = show(settings, &mut events, self.follow) => ended,
             () = signals.next() => Ok(()),
         };
-        let before = if begins_now { "events are told from now on, with --follow or later; " } else { "" };
+        let before = if begins_now {
+            "events are recorded from now on: follow them with --follow, or read them later; "
+        } else {
+            ""
+        };
         let cursor = events.cursor().to_string();
-        note(&json!({ "next_cursor": cursor }), format_args!("{before}to go on from here: --after {cursor}"));
+        note(&json!({ "next_cursor": cursor }), format_args!("{before}to continue from here: --after {cursor}"));
         ended.map(|()| Exit::Done)
     }
 }

@@ -208,8 +208,8 @@ fn events_are_shown_from_a_cursor_on() {
     let world = World::start();
     let begun = world.run(&["events"]);
     assert_eq!((begun.code, begun.text()), (Some(0), ""));
-    assert!(begun.stderr.contains("from now on, with --follow"), "{}", begun.stderr);
-    let cursor = begun.stderr.trim().split_once("to go on from here: --after ").unwrap().1.to_owned();
+    assert!(begun.stderr.contains("from now on: follow them with --follow"), "{}", begun.stderr);
+    let cursor = begun.stderr.trim().split_once("to continue from here: --after ").unwrap().1.to_owned();
     let id = world.ok(&["submit", "a"]);
     let events = world.run(&["events", "--after", &cursor]);
     assert_eq!(events.text().lines().count(), 1, "{}", events.text());
