@@ -4,10 +4,10 @@ use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::{CancelArgs, RevokeArgs, Start, SubmitArgs};
 use ff_core::hint::{Hint, Hints};
 use ff_core::types::WorkerInstanceId;
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt};
 
 use crate::look::listeners;
-use crate::support::{Flavour, Process};
+use crate::support::{Cluster, Flavour, Process};
 use crate::{PATIENCE, claim, connect, insist, work};
 
 #[tokio::test]
@@ -32,6 +32,24 @@ async fn hints_reach_another_process() {
     assert_eq!(there.end_of(&id).await.unwrap(), None);
     here.cancel(CancelArgs { execution_id: id, reason: None, requested_by: None }).await.unwrap();
     assert_eq!(hear(&mut hints, |hint| matches!(hint, Hint::Ended { .. })).await, Hint::Ended { execution_id: id });
+}
+
+/// A hint travels from the node of its partition to the node that a program listens to, on another connection than the reply.
+#[tokio::test]
+async fn a_flush_returns_once_the_hints_of_earlier_calls_have_arrived() {
+    let cluster = Cluster::start();
+    let (here, there) = (connect(&cluster.url()).await, connect(&cluster.url()).await);
+    let mut hints = there.hints();
+    for _ in 0..200 {
+        let id = here.submit(work()).await.unwrap().execution_id;
+        there.flush_hints().await;
+        let arrived = std::iter::from_fn(|| hints.next().now_or_never().flatten());
+        let ready =
+            arrived.filter(|hint| matches!(hint, Hint::Ready { partition, .. } if *partition == id.partition()));
+        assert_eq!(ready.count(), 1);
+        // An empty queue announces its next execution.
+        here.cancel(CancelArgs { execution_id: id, reason: None, requested_by: None }).await.unwrap();
+    }
 }
 
 #[tokio::test]
