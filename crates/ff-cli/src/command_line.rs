@@ -1,4 +1,4 @@
-//! The command line: its words, and which command each of them is.
+//! The command line: its commands, and the entry point that runs them.
 
 use std::process::ExitCode;
 
@@ -21,7 +21,7 @@ struct CommandLine {
     command: Command,
 }
 
-/// The commands, each with the arguments of its `run`.
+/// Defines the enum of commands from a list. Each entry names a command and the arguments of its `run` method.
 macro_rules! commands {
     (run($settings:ident, $typed:ident): $($(#[$attribute:meta])* $command:ident($($arg:ident),*),)*) => {
         #[derive(Subcommand)]
@@ -89,12 +89,12 @@ commands! { run(settings, typed):
     Completions(typed),
 }
 
-/// Runs the command line.
+/// Parses the command line, runs the command, and returns the exit code.
 pub(crate) fn run() -> ExitCode {
     let ended = TypedCommand::read(CommandLine::command()).and_then(|typed| {
         let CommandLine { settings, command } =
             CommandLine::from_arg_matches(&typed.matches).unwrap_or_else(|error| error.exit());
-        exit::speak_json(settings.json);
+        exit::set_json_messages(settings.json);
         settings.color.apply();
         logging::start(command.level(), settings.verbose, settings.log_format)?;
         let runtime = tokio::runtime::Runtime::new().context("cannot start")?;
@@ -104,7 +104,7 @@ pub(crate) fn run() -> ExitCode {
 }
 
 impl Command {
-    /// Servers log from level info; other commands log only warnings and errors.
+    /// Returns the default log level: `Info` for servers, `Warn` for other commands.
     fn level(&self) -> Level {
         match self {
             Self::Dev(_) | Self::Server(_) => Level::Info,

@@ -1,4 +1,4 @@
-//! Waiting for an execution's end, and telling how it ended.
+//! Waits for the end of an execution, and prints its result or outcome.
 
 use std::time::Duration;
 
@@ -17,8 +17,8 @@ use crate::served_store::Signals;
 use crate::settings::Settings;
 use crate::table::printable;
 
-/// Waits for the end, however long it takes or for at most `patience`, and prints it. A timeout or an interrupt leaves
-/// the execution alone and prints how to find it again.
+/// Waits for the end, for at most `patience` if given, and prints it. A timeout or an interrupt does not affect the
+/// execution; a message says how to wait for it again.
 pub(crate) async fn wait(
     settings: &Settings,
     client: &Client,
@@ -33,14 +33,14 @@ pub(crate) async fn wait(
         ended = ended => match ended {
             Ok(Ok(end)) => show(settings, &end.0),
             Ok(Err(error @ Error::Engine(EngineError::Refused(_)))) => Err(error.into()),
-            Ok(Err(error)) => Err(error).with_context(|| format!("{id} goes on; {again}")),
+            Ok(Err(error)) => Err(error).with_context(|| format!("{id} continues; {again}")),
             Err(_) => cut_short(settings, Exit::TimedOut, id, &again),
         },
         () = signals.next() => cut_short(settings, Exit::Interrupted, id, &again),
     }
 }
 
-/// With `--json` the output has the id too: a program needs it to go on.
+/// Reports a wait that was cut short. With `--json` the output also has the id, which a program needs to continue.
 fn cut_short(settings: &Settings, exit: Exit, id: &ExecutionId, again: &str) -> anyhow::Result<Exit> {
     if settings.json {
         output::json(&json!({ "execution_id": id, "outcome": null }))?;
@@ -48,7 +48,7 @@ fn cut_short(settings: &Settings, exit: Exit, id: &ExecutionId, again: &str) -> 
     Ok(exit::cut_short(exit, ("execution_id", id), again))
 }
 
-/// Tells how an execution ended: the result and nothing else on standard output, anything but success on standard error.
+/// Prints the end of an execution. Standard output gets only the result; without success, standard error gets the outcome.
 pub(crate) fn show(settings: &Settings, ended: &ExecutionEnd) -> anyhow::Result<Exit> {
     if settings.json {
         output::json(&ff_api::ExecutionEnd::of(ended.clone(), ff_api::Encoding::Json))?;
@@ -60,7 +60,7 @@ pub(crate) fn show(settings: &Settings, ended: &ExecutionEnd) -> anyhow::Result<
     Ok(ended.outcome.into())
 }
 
-/// How it ended, and why.
+/// Describes the outcome and its reason.
 fn sentence(ended: &ExecutionEnd) -> String {
     let how = match ended.outcome {
         Outcome::Success => "completed",

@@ -1,4 +1,4 @@
-//! How the tool ends: codes that scripts can use, and the errors behind them.
+//! Exit codes of the tool, and messages on standard error.
 
 use std::fmt;
 use std::io::{IsTerminal, Write};
@@ -10,9 +10,9 @@ use ff_core::execution::Outcome;
 use ff_sdk::ConnectError;
 use serde_json::{Value, json};
 
-use crate::output::{ClosedPipe, harmless};
+use crate::output::{ClosedPipe, escaped};
 
-/// How the tool ended.
+/// The outcome of a command, with its own exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     Done,
@@ -40,7 +40,7 @@ const TABLE: &[(Exit, u8, &str)] = &[
 ];
 
 impl Exit {
-    /// The table of codes as people read it.
+    /// Returns the table of exit codes for the help.
     pub(crate) fn table() -> String {
         let rows = TABLE.iter().map(|(_, code, meaning)| format!("  {code:>3}  {meaning}"));
         format!("Exit codes:\n{}", rows.collect::<Vec<_>>().join("\n"))
@@ -66,7 +66,7 @@ impl From<Outcome> for Exit {
     }
 }
 
-/// A value on the command line that cannot be meant.
+/// An invalid command line, or an invalid value in it.
 #[derive(Debug)]
 pub(crate) struct Usage(pub(crate) String);
 
@@ -78,12 +78,12 @@ impl fmt::Display for Usage {
 
 impl std::error::Error for Usage {}
 
-/// The end of a command that ran into an error. The error is printed, unless the output is closed.
+/// Prints the error of a failed command, and returns the exit code. A closed output is silent, and no failure.
 pub(crate) fn after(error: &anyhow::Error) -> Exit {
     if error.is::<ClosedPipe>() {
         return Exit::Done;
     }
-    // A server's URL is refused as a usage error of its own, so this one is a store's.
+    // A bad URL of a server is reported as `Usage`, so this URL is that of a store.
     let is_bad_store = error.downcast_ref().is_some_and(ConnectError::is_bad_url) || error.is::<ff_bench::NotAStore>();
     let flag = if is_bad_store { "--store: " } else { "" };
     let (message, code) = (format!("{flag}{error:#}"), code(error));
@@ -99,18 +99,18 @@ pub(crate) fn after(error: &anyhow::Error) -> Exit {
     exit
 }
 
-/// Reports that a wait was cut short, with the name of the id and the id.
+/// Reports that a wait was cut short. The JSON message has the id in a field of the given name.
 pub(crate) fn cut_short(exit: Exit, (name, id): (&str, &dyn fmt::Display), again: &str) -> Exit {
     let (code, text) = match exit {
-        Exit::TimedOut => ("timed_out", format!("error: {id} has not ended in time and goes on; {again}")),
-        _ => ("interrupted", format!("interrupted: {id} goes on; {again}")),
+        Exit::TimedOut => ("timed_out", format!("error: {id} has not ended in time and continues; {again}")),
+        _ => ("interrupted", format!("interrupted: {id} continues; {again}")),
     };
     let message = text.strip_prefix("error: ").unwrap_or(&text);
     note(&json!({ "error": message, "code": code, name: id.to_string() }), &text);
     exit
 }
 
-/// The stable code, when the engine gave one.
+/// Returns the stable code of an error, if the engine gave one.
 fn code(error: &anyhow::Error) -> Option<Code> {
     error.chain().find_map(|cause| match cause.downcast_ref::<EngineError>() {
         Some(error) => Some(error.code()),
@@ -121,22 +121,22 @@ fn code(error: &anyhow::Error) -> Option<Code> {
 /// Whether messages on standard error are JSON.
 static IS_JSON: AtomicBool = AtomicBool::new(false);
 
-/// From now on, messages on standard error are JSON, or text.
-pub(crate) fn speak_json(is_json: bool) {
+/// Selects JSON or text for messages on standard error.
+pub(crate) fn set_json_messages(is_json: bool) {
     IS_JSON.store(is_json, Ordering::Relaxed);
 }
 
-/// Writes a line for the person at the terminal, beside the output proper.
+/// Writes a message to standard error, separate from the output of the command.
 pub(crate) fn tell(line: impl fmt::Display) {
     let line = line.to_string();
     note(&json!({ "message": line }), &line);
 }
 
-/// Writes a line beside the output proper: for a program as a JSON object, for a person as text.
+/// Writes a line to standard error: the document if messages are JSON, otherwise the text.
 pub(crate) fn note(document: &Value, text: impl fmt::Display) {
     let line = if IS_JSON.load(Ordering::Relaxed) { document.to_string() } else { text.to_string() };
     let mut stderr = std::io::stderr();
-    let line = if stderr.is_terminal() { harmless(line.as_bytes()) } else { line };
+    let line = if stderr.is_terminal() { escaped(line.as_bytes()) } else { line };
     // A closed standard error cannot be reported.
     drop(writeln!(stderr, "{line}"));
 }

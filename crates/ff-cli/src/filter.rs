@@ -1,4 +1,4 @@
-//! Which executions are meant, as people say it on a command line.
+//! Filters of executions on the command line.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::exit::Usage;
 use crate::paging::Paging;
 use crate::{moment, span};
 
-/// One thing that is said about those that are meant.
+/// One condition of a filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Term {
     All,
@@ -54,7 +54,7 @@ impl FromStr for Term {
     }
 }
 
-/// Parses a blocking reason: the word of the API, or a short word.
+/// Parses a blocking reason: its name in the API, or a short name.
 pub(crate) fn reason(word: &str) -> Result<BlockingReason, String> {
     let blockers = [
         ("route", Blocker::Route),
@@ -71,7 +71,7 @@ pub(crate) fn reason(word: &str) -> Result<BlockingReason, String> {
     })
 }
 
-/// The filter of a namespace that all terms make together.
+/// Returns the filter for the executions of a namespace that match all terms.
 pub(crate) fn build(namespace: Namespace, terms: Vec<Term>, now: TimestampMs) -> Result<Filter, Usage> {
     let mut filter = Filter::everything(namespace);
     for term in terms {
@@ -94,7 +94,7 @@ pub(crate) fn build(namespace: Namespace, terms: Vec<Term>, now: TimestampMs) ->
     Ok(filter)
 }
 
-/// A field may be given once.
+/// Sets a field of a filter. Refuses a field that is given twice.
 fn once<T>(field: &str, place: &mut Option<T>, value: T) -> Result<(), Usage> {
     match place.replace(value) {
         Some(_) => Err(Usage(format!("{field}: must be given once, is given twice"))),
@@ -102,7 +102,7 @@ fn once<T>(field: &str, place: &mut Option<T>, value: T) -> Result<(), Usage> {
     }
 }
 
-/// A moment as people say it: so long ago, or the moment itself.
+/// A time on the command line: a span before now, or a timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TimeArg {
     Ago(Duration),
@@ -129,7 +129,7 @@ impl FromStr for TimeArg {
     }
 }
 
-/// The executions a filter means, as much of them as is asked for.
+/// Reads the requested pages of the executions that match a filter.
 pub(crate) async fn read(client: &Client, filter: &Filter, paging: Paging<Cursor>) -> anyhow::Result<Page> {
     let read = async |after, limit| {
         let page = client.list(ListArgs { filter: filter.clone(), after, limit }).await?;

@@ -1,4 +1,4 @@
-//! The id of an execution or flow as people type it: whole, its uuid alone, or the first digits of that.
+//! The id of an execution or flow on the command line: the whole id, only its uuid, or the first digits of the uuid.
 
 use std::str::FromStr;
 
@@ -26,24 +26,25 @@ pub(crate) enum FlowIdArg {
     Prefix(UuidPrefix),
 }
 
-/// The first digits of a uuid. They are the time it was drawn at, so only executions created at that time are searched.
+/// The first digits of a uuid. They contain the time at which the uuid was created, so only executions and flows of
+/// about that time are searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct UuidPrefix {
     digits: u32,
-    /// The digits, and then zeros.
+    /// The digits, filled up with zeros.
     first: u128,
 }
 
-/// Eight digits are a minute.
+/// Minimum number of digits. Eight digits determine the time to about a minute.
 const LEAST_DIGITS: u32 = 8;
 
-/// By how much the clock of a submitter may differ from the store's.
+/// Maximum difference between the clock of a submitter, which creates the uuid, and the clock of the store.
 const CLOCKS_DIFFER_MS: u64 = 60_000;
 
-/// How many executions or flows are looked at for one prefix.
-const LOOKED_AT: usize = 100_000;
+/// Number of executions or flows after which the search for a prefix is given up.
+const SEARCH_MAX: usize = 100_000;
 
-/// How many are named when a prefix means several.
+/// Maximum number of uuids in the error for an ambiguous prefix.
 const NAMED: usize = 5;
 
 impl FromStr for IdArg {
@@ -62,7 +63,7 @@ impl FromStr for IdArg {
 }
 
 impl IdArg {
-    /// The whole id. A uuid alone, and the first digits of one, are looked up.
+    /// Returns the whole id. Looks up a uuid, or the first digits of one.
     pub(crate) async fn find(self, settings: &Settings, client: &Client) -> anyhow::Result<ExecutionId> {
         match self {
             Self::Whole(id) => Ok(id),
@@ -85,7 +86,7 @@ impl FromStr for FlowIdArg {
 }
 
 impl FlowIdArg {
-    /// The whole id. The first digits of one are looked up.
+    /// Returns the whole id. Looks up the first digits of one.
     pub(crate) async fn find(self, settings: &Settings, flowfabric: &FlowFabric) -> anyhow::Result<FlowId> {
         match self {
             Self::Whole(id) => Ok(id),
@@ -111,7 +112,7 @@ impl UuidPrefix {
         (self.first..=self.last()).contains(&uuid.as_u128())
     }
 
-    /// The range of creation times that match: from the first moment, and before the second.
+    /// Returns the range of creation times to search: the start, and the end, which is excluded.
     fn created(self) -> (TimestampMs, TimestampMs) {
         let moment = |uuid: u128| TimestampMs(i64::try_from(uuid >> 80).unwrap_or(i64::MAX));
         (moment(self.first) - CLOCKS_DIFFER_MS, moment(self.last()) + CLOCKS_DIFFER_MS)
@@ -129,7 +130,7 @@ impl UuidPrefix {
         self.only("execution", settings, None, read).await
     }
 
-    /// Flows are listed newest first, so those of its time are one stretch of the listing.
+    /// Looks up a flow. The listing is newest first, so the flows of the time range are contiguous in it.
     async fn find_flow(self, settings: &Settings, flowfabric: &FlowFabric) -> anyhow::Result<FlowId> {
         let (from, until) = self.created();
         let args = ListFlowsArgs { limit: limits::PAGE, ..ListFlowsArgs::new(settings.namespace()) };
@@ -142,7 +143,7 @@ impl UuidPrefix {
         self.only("flow", settings, Some(newest), read).await
     }
 
-    /// The one thing it means, out of a listing that is read page by page.
+    /// Returns the only id with this prefix in a listing that is read page by page. Refuses a prefix of none or of several.
     async fn only<Id: Copy, Next>(
         self,
         noun: &str,
@@ -156,7 +157,7 @@ impl UuidPrefix {
             looked += page.len();
             found.extend(page.into_iter().filter(|(uuid, _)| self.means(*uuid)));
             after = next;
-            if after.is_none() || looked >= LOOKED_AT || found.len() > NAMED {
+            if after.is_none() || looked >= SEARCH_MAX || found.len() > NAMED {
                 break;
             }
         }
@@ -167,7 +168,7 @@ impl UuidPrefix {
                 settings.namespace()
             ))
             .into()),
-            [] | [_] => Err(Usage(format!("id: more than {LOOKED_AT} {noun}s were created at the time of {self}; give the whole uuid")).into()),
+            [] | [_] => Err(Usage(format!("id: more than {SEARCH_MAX} {noun}s were created at the time of {self}; give the whole uuid")).into()),
             several => {
                 let named: Vec<_> = several.iter().take(NAMED).map(|(uuid, _)| uuid.to_string()).collect();
                 let more = if several.len() > NAMED { " and more" } else { "" };

@@ -1,4 +1,4 @@
-//! Values that are given on the command line, in a file, or on standard input.
+//! Values on the command line, in a file, or on standard input.
 
 use std::fs::File;
 use std::io::{Read, stdin};
@@ -17,7 +17,7 @@ use serde::de::IgnoredAny;
 
 use crate::exit::Usage;
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Input {
     Here(String),
@@ -37,23 +37,23 @@ impl FromStr for Input {
     }
 }
 
-/// A number on the command line.
+/// Parses a whole number.
 pub(crate) fn whole<N: FromStr>(text: &str) -> Result<N, &'static str> {
     text.parse().map_err(|_| "must be a whole number, and not too large")
 }
 
-/// The end of an earlier page, from which a listing goes on.
+/// Parses the cursor of an earlier page, at which a listing continues.
 pub(crate) fn cursor<C: FromStr>(text: &str) -> Result<C, &'static str> {
     text.parse().map_err(|_| "must be a cursor that an earlier page of this listing ended with")
 }
 
 impl Input {
-    /// The contents of a file; - for standard input.
+    /// Returns the source for a path; `-` means standard input.
     pub(crate) fn path(file: &Path) -> Self {
         if file == Path::new("-") { Self::Stdin } else { Self::File(file.to_owned()) }
     }
 
-    /// The value as a payload: JSON unless a content type says otherwise, its bytes untouched.
+    /// Returns the value as a payload with unchanged bytes. The default content type is JSON, which must be valid.
     pub(crate) fn payload(self, content_type: Option<ContentType>) -> anyhow::Result<Payload> {
         let bytes = self.bytes("payload", limits::PAYLOAD_BYTES)?;
         let content_type = content_type.unwrap_or_else(ContentType::json);
@@ -66,13 +66,13 @@ impl Input {
         Ok(Payload::new(content_type, bytes))
     }
 
-    /// The value as a policy.
+    /// Parses the value as a policy.
     pub(crate) fn policy(self) -> anyhow::Result<Policy> {
         let bytes = self.bytes("policy", limits::CONTROL_BODY_BYTES)?;
         Policy::parse(&bytes).map_err(|refusal| Usage(refusal.to_string()).into())
     }
 
-    /// The value as text.
+    /// Returns the value as text of at most this many bytes.
     pub(crate) fn text(self, most: usize) -> anyhow::Result<String> {
         let bytes = self.bytes("file", most)?;
         String::from_utf8(bytes.into()).map_err(|error| Usage(format!("file: must be UTF-8 text: {error}")).into())
@@ -101,7 +101,7 @@ impl Input {
     }
 }
 
-/// Everything there is to read, or just enough to know that it is too much.
+/// Reads the whole source, but at most one byte more than allowed, which shows that it is too large.
 fn read(source: impl Read, most: usize) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     source.take(most as u64 + 1).read_to_end(&mut bytes)?;
@@ -121,7 +121,7 @@ pub(crate) struct TraceArgs {
 }
 
 impl TraceArgs {
-    /// The trace that was said, which must be sound; otherwise the one this program itself is part of, if that can be read.
+    /// Returns the given trace, which must be valid; otherwise the trace in the environment of this process, if it is valid.
     pub(crate) fn read(self) -> anyhow::Result<Option<Box<TraceContext>>> {
         if let Some(parent) = self.traceparent {
             let read = TraceContext::parse(&parent, self.tracestate.as_deref());

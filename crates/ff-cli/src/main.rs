@@ -1,4 +1,4 @@
-//! `ff`: the server, the tool and a worker for any program, in one binary.
+//! `ff`: the server, the command-line tool, and a worker for any program, in one binary.
 
 mod command_line;
 mod commands;
@@ -22,7 +22,7 @@ mod table;
 
 use std::process::ExitCode;
 
-/// Executions are many small values, of which the allocator of the system is slow to make and free.
+/// Executions consist of many small values, for which the system allocator is slow.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,12 +1,12 @@
-//! Moments, as people write them.
+//! Timestamps as people write them.
 
 use ff_core::types::TimestampMs;
 use jiff::Timestamp;
 
-/// The accepted forms of a moment, for error messages.
-const FORMS: &str = "a moment as in 2026-12-24T18:00:00Z or 2026-12-24T18:00:00+01:00, or milliseconds since 1970";
+/// The accepted forms of a timestamp, for error messages.
+const FORMS: &str = "a time as in 2026-12-24T18:00:00Z or 2026-12-24T18:00:00+01:00, or milliseconds since 1970";
 
-/// Reads a moment: RFC 3339, or milliseconds since 1970.
+/// Parses a timestamp: RFC 3339, or milliseconds since 1970.
 pub(crate) fn parse(text: &str) -> Result<TimestampMs, String> {
     if let Ok(ms) = text.parse() {
         return Ok(TimestampMs(ms));
@@ -15,12 +15,12 @@ pub(crate) fn parse(text: &str) -> Result<TimestampMs, String> {
     Ok(TimestampMs(moment.as_millisecond()))
 }
 
-/// A moment as RFC 3339, in UTC.
+/// Formats a timestamp as RFC 3339, in UTC.
 pub(crate) fn utc(at: TimestampMs) -> String {
     Timestamp::from_millisecond(at.0).map_or_else(|_| at.to_string(), |at| at.to_string())
 }
 
-/// The error of a text that is no span, with the accepted forms of a moment.
+/// Adds the accepted forms of a timestamp to the error for an invalid span, where either is allowed.
 pub(crate) fn add_timestamp_forms(error: impl std::fmt::Display) -> String {
     format!("{error}; or {FORMS}")
 }

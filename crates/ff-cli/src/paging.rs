@@ -1,4 +1,4 @@
-//! Listings that come in pages.
+//! Listings in pages.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -26,7 +26,7 @@ pub(crate) struct Paging<C: Clone + FromStr + Send + Sync + 'static> {
 }
 
 impl<C: Clone + FromStr + Send + Sync + 'static> Paging<C> {
-    /// Reads the rows that are asked for, and where the next page begins. `read` reads one page after a cursor, of at most so many rows.
+    /// Reads the requested rows, and the cursor of the next page. `read` reads one page after a cursor, up to a limit.
     pub(crate) async fn read<T>(
         self,
         mut read: impl AsyncFnMut(Option<C>, usize) -> anyhow::Result<(Vec<T>, Option<C>)>,
@@ -38,7 +38,7 @@ impl<C: Clone + FromStr + Send + Sync + 'static> Paging<C> {
     }
 }
 
-/// Reads all pages of a listing after a cursor as one.
+/// Reads all pages of a listing after a cursor.
 pub(crate) async fn every_page<T, C>(
     mut after: Option<C>,
     mut read: impl AsyncFnMut(Option<C>) -> anyhow::Result<(Vec<T>, Option<C>)>,
@@ -54,7 +54,7 @@ pub(crate) async fn every_page<T, C>(
     }
 }
 
-/// Says how to see the next page, if there is one.
+/// Prints how to read the next page, if there is one.
 pub(crate) fn tell_more(next: Option<impl Display>) {
     if let Some(next) = next {
         tell(format_args!("more: --cursor {next}, or --all"));

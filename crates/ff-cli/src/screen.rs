@@ -1,4 +1,4 @@
-//! The screen: how wide it is, and whether it shows colours.
+//! The width and the colours of the screen.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,7 +18,7 @@ pub(crate) enum ColorChoice {
 }
 
 impl ColorChoice {
-    /// Decides it for this process.
+    /// Sets whether this process uses colours.
     pub(crate) fn apply(self) {
         let said = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
@@ -38,14 +38,14 @@ pub(crate) fn has_colours() -> bool {
     COLOURS.load(Ordering::Relaxed)
 }
 
-/// How many columns there are: as COLUMNS says, or as the terminal has. A pipe has no end.
+/// Returns the width of the screen in columns: COLUMNS, or the width of the terminal; `None` for a pipe.
 pub(crate) fn width() -> Option<usize> {
     let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let has = || comfy_table::Table::new().width().map(usize::from);
     said.filter(|columns| *columns > 0).or_else(has).filter(|columns| *columns > 0)
 }
 
-/// The colour of a state, by its first word.
+/// Returns the colour of a state by its first word.
 pub(crate) fn colour(state: &str) -> Option<Color> {
     match state.split([' ', ',', '_']).next()? {
         "completed" => Some(Color::Green),
@@ -58,7 +58,7 @@ pub(crate) fn colour(state: &str) -> Option<Color> {
     }
 }
 
-/// Text cut to so many columns, with a mark where something is missing.
+/// Cuts a text to this many columns. `…` marks the cut.
 pub(crate) fn cut(text: &str, columns: usize) -> String {
     if columns_of(text) <= columns {
         return text.to_owned();
@@ -71,7 +71,7 @@ pub(crate) fn cut(text: &str, columns: usize) -> String {
     text.chars().take_while(fits).chain(['…']).collect()
 }
 
-/// Text in lines of so many columns, broken between words. A word that is longer stays whole, so that it can be copied.
+/// Wraps a text between words into lines of this many columns. A longer word stays whole, so that it can be copied.
 pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
@@ -88,7 +88,7 @@ pub(crate) fn columns_of(text: &str) -> usize {
     text.chars().map(columns_of_one).sum()
 }
 
-/// East Asian characters and emoji take two columns.
+/// Returns the width of a character: East Asian characters and emoji take two columns.
 fn columns_of_one(character: char) -> usize {
     match u32::from(character) {
         0x1100..=0x115f

@@ -1,4 +1,4 @@
-//! Serving a store until asked to stop.
+//! A store served over HTTP until a signal requests the stop.
 
 use std::io;
 use std::io::ErrorKind;
@@ -15,10 +15,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::exit::Usage;
 
-/// How long after running requests were cut off the store may take to be closed.
+/// Maximum time to close the store after the running requests were cut off.
 const CLOSING: Duration = Duration::from_secs(5);
 
-/// Descriptors that are kept for the store, the log and everything else that is no client's connection.
+/// File descriptors reserved for the store, the log and everything else except connections of clients.
 const OWN_DESCRIPTORS: u64 = 256;
 
 /// A store and the server in front of it.
@@ -31,7 +31,7 @@ pub(crate) struct ServedStore {
 }
 
 impl ServedStore {
-    /// Opens a store, starts its engine, and listens.
+    /// Opens a store, starts its engine, and listens for connections.
     pub(crate) async fn start(
         store: Connect,
         listen: SocketAddr,
@@ -60,24 +60,24 @@ impl ServedStore {
         &self.flowfabric
     }
 
-    /// Whether every request needs a key.
+    /// Returns true if every request needs a key.
     pub(crate) fn asks_for_keys(&self) -> bool {
         self.server.asks_for_keys()
     }
 
-    /// Where clients find the server.
+    /// Returns the URL of the server.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
 
-    /// Where scrapers find the metrics, when they have a place of their own.
+    /// Returns the URL of the metrics, if they have a separate address.
     pub(crate) fn metrics_url(&self) -> Option<&str> {
         self.metrics_url.as_deref()
     }
 
-    /// Serves until asked to stop, then lets open requests and `beside` finish, and closes the store. Asked a
-    /// second time, it leaves at once: the store survives that. It leaves as well when something hangs, so that a
-    /// process that was told to stop is always gone after a while.
+    /// Serves until a signal requests the stop, then lets running requests and `beside` finish, and closes the store. A
+    /// second signal ends the process at once, which the store survives. The process also ends if the shutdown takes
+    /// too long, so a signal always ends it.
     pub(crate) async fn until_stopped(
         self,
         stopping: CancellationToken,
@@ -103,7 +103,7 @@ impl ServedStore {
     }
 }
 
-/// Ends the process if it has not stopped in time. A thread of its own, because the task runtime itself may hang.
+/// Ends the process if it has not stopped in time. Uses a thread, because the async runtime itself may hang.
 fn leave_unless_stopped(stopped: mpsc::Receiver<()>) {
     std::thread::spawn(move || {
         let patience = DRAIN + CLOSING;
@@ -114,7 +114,7 @@ fn leave_unless_stopped(stopped: mpsc::Receiver<()>) {
     });
 }
 
-/// How many connections this process can have, after it has asked for as many descriptors as it may.
+/// Raises the limit of open files as far as allowed, and returns the number of connections that fit into it.
 fn connections_that_fit() -> usize {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }) {
@@ -154,7 +154,7 @@ fn cannot(listen: SocketAddr, option: &str, error: io::Error) -> anyhow::Error {
     }
 }
 
-/// Requests to stop, from the moment this exists: one that arrives before it is awaited is not lost.
+/// The signals that request a stop. A signal between the creation of this value and a call of `next` is not lost.
 pub(crate) struct Signals {
     terminate: Signal,
     interrupt: Signal,
@@ -166,7 +166,7 @@ impl Signals {
         Ok(Self { terminate: on(SignalKind::terminate())?, interrupt: on(SignalKind::interrupt())? })
     }
 
-    /// Returns at the next request to stop.
+    /// Waits for the next signal that requests a stop.
     pub(crate) async fn next(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}

@@ -1,4 +1,4 @@
-//! How a server is to serve, as the command line says it.
+//! The options of `ff server`: TLS, public address, CORS and limits.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::num::NonZeroU32;
@@ -67,8 +67,8 @@ pub(crate) struct ServingFlags {
     max_rate: u32,
 }
 
-/// Reads where to listen: an address or the name of a host, and a port. Of a name with several addresses, IPv4 is taken, as
-/// clients do not look for the server anywhere else unless they are told.
+/// Parses the address to listen on: an IP address or a host name, and a port. Of a name with several addresses, the
+/// first IPv4 address is used, because clients connect to 127.0.0.1 by default.
 pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
     let wrong = |why: String| format!("{why}; must be HOST:PORT, as in 127.0.0.1:7070 or localhost:7070");
     let found: Vec<_> = text.to_socket_addrs().map_err(|error| wrong(error.to_string()))?.collect();

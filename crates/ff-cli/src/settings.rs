@@ -1,4 +1,4 @@
-//! The options of every command: which server, which tenant, and whether people or programs read the output.
+//! The options of every command: the server, the namespace, and the formats of output and log.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -54,7 +54,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// A connection to the server.
+    /// Connects to the server. Refuses a given namespace that is not that of the key.
     pub(crate) async fn connect(&self) -> anyhow::Result<FlowFabric> {
         let connected = ff_sdk::connect(&self.server).await.map_err(|error| match error {
             ConnectError::Http(unreachable @ HttpConnectError::Unreachable { .. }) => {
@@ -75,7 +75,7 @@ impl Settings {
         Ok(flowfabric)
     }
 
-    /// Prints the answer to a command: as JSON where programs read it, otherwise as `print` does.
+    /// Prints the answer to a command: as JSON with `--json`, otherwise by `print`.
     pub(crate) fn answer(
         &self,
         answer: &impl Serialize,
@@ -89,18 +89,18 @@ impl Settings {
         Ok(Exit::Done)
     }
 
-    /// The tenant whose work it is: the one that is given, or that of the key once connected, or `default`.
+    /// Returns the namespace to work in: the given one, or that of the key once connected, or `default`.
     pub(crate) fn namespace(&self) -> Namespace {
         self.given_namespace().or(self.own.get()).cloned().unwrap_or_else(Namespace::default_name)
     }
 
-    /// The tenant that is given by a flag, a variable or the file with settings.
+    /// Returns the namespace given by a flag, a variable or the configuration file.
     pub(crate) fn given_namespace(&self) -> Option<&Namespace> {
         self.namespace.as_ref()
     }
 }
 
-/// Refuses a namespace that is given in `field` and is not that of the key.
+/// Refuses a given namespace that is not that of the key. `field` is its name in the error.
 pub(crate) fn check(given: Option<&Namespace>, own: &Namespace, field: &str) -> Result<(), Usage> {
     match given {
         Some(given) if given != own => {

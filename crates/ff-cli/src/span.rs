@@ -1,13 +1,13 @@
-//! Spans of time, as people write and read them.
+//! Spans of time as people write and read them.
 
 use std::time::Duration;
 
 use ff_core::types::TimestampMs;
 
-/// The units, the longest first, in milliseconds. `m` comes after `ms` has had its chance.
+/// The units, in milliseconds.
 const UNITS: &[(&str, u64)] = &[("d", 86_400_000), ("h", 3_600_000), ("ms", 1), ("m", 60_000), ("s", 1_000)];
 
-/// Reads `500ms`, `10s`, `5m`, `2h` or `1d`.
+/// Parses a span such as `500ms`, `10s`, `5m`, `2h` or `1d`.
 pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
@@ -16,7 +16,7 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     ms.map(Duration::from_millis).ok_or_else(|| "must be a whole number and a unit: 500ms, 10s, 5m, 2h, 1d".to_owned())
 }
 
-/// A span in its largest whole unit; less than two days in hours, unless it is a whole day.
+/// Formats a span in its largest unit, rounded down. Below two days, only a span of exactly one day is in days.
 pub(crate) fn short(ms: u64) -> String {
     match ms {
         86_400_000 => "1d".to_owned(),
@@ -28,14 +28,14 @@ pub(crate) fn short(ms: u64) -> String {
     }
 }
 
-/// A span as it could have been written: whole, in the largest unit in which it is.
+/// Formats a span exactly, in the largest unit of which it is a multiple.
 pub(crate) fn exact(ms: u64) -> String {
     let units = UNITS.iter().filter(|(_, unit_ms)| ms > 0 && ms.is_multiple_of(*unit_ms));
     let (unit, unit_ms) = units.max_by_key(|(_, unit_ms)| *unit_ms).unwrap_or(&("ms", 1));
     format!("{}{unit}", ms / unit_ms)
 }
 
-/// A moment as seen from now.
+/// Formats a time relative to now.
 pub(crate) fn relative(moment: TimestampMs, now: TimestampMs) -> String {
     match (now.since(moment), moment.since(now)) {
         (0..1_000, 0) => "just now".to_owned(),
@@ -44,7 +44,7 @@ pub(crate) fn relative(moment: TimestampMs, now: TimestampMs) -> String {
     }
 }
 
-/// The time of day of a moment, in UTC.
+/// Formats the time of day in UTC.
 pub(crate) fn clock(moment: TimestampMs) -> String {
     let ms = moment.0.rem_euclid(86_400_000);
     let (hours, minutes, seconds) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1_000 % 60);

@@ -1,4 +1,4 @@
-//! Tables people read: plain columns, which also survive `grep` and `awk`.
+//! Tables for people, in plain columns, which `grep` and `awk` can read too.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use comfy_table::{Cell, ContentArrangement, presets};
 
 use crate::{output, screen};
 
-/// A column that is cut before another keeps as many columns of the screen as a state takes.
+/// Minimum width of a column that is shortened before another one: that of a state.
 const LEAST: usize = 24;
 
 /// Rows under headings.
@@ -23,12 +23,12 @@ impl Table {
         Self { headings, rows: Vec::new(), dropped: &[], shortened: &[] }
     }
 
-    /// A table of one thing: a name and a value in each row.
-    pub(crate) fn of_one() -> Self {
+    /// Returns a table of properties, with a name and a value in each row.
+    pub(crate) fn of_properties() -> Self {
         Self::new(&[])
     }
 
-    /// Columns that are left out of a narrow screen, the first first, and those that are cut when that is not enough.
+    /// Sets the columns to drop on a narrow screen, and those to shorten if that is not enough, both in this order.
     pub(crate) fn fitting(mut self, dropped: &'static [&'static str], shortened: &'static [&'static str]) -> Self {
         (self.dropped, self.shortened) = (dropped, shortened);
         self
@@ -38,12 +38,12 @@ impl Table {
         self.rows.push(cells.into_iter().map(|cell| printable(&cell.to_string())).collect());
     }
 
-    /// Writes the table, states in colours where the screen has them.
+    /// Writes the table, with coloured states if the screen has colours.
     pub(crate) fn print(self) -> anyhow::Result<()> {
         self.lines(screen::width(), screen::has_colours()).into_iter().try_for_each(output::styled)
     }
 
-    /// Writes the table to a screen of this width, and below a row the reason there is for it.
+    /// Writes the table for a screen of this width, and below each row its reason, if it has one.
     pub(crate) fn print_with_reasons(
         self,
         width: usize,
@@ -59,7 +59,8 @@ impl Table {
         Ok(())
     }
 
-    /// The table as it is written to a screen of this width. An id is never cut, so that it can be copied.
+    /// Returns the lines of the table for a screen of this width. Only columns set by `fitting` are cut: ids stay
+    /// whole, so that they can be copied.
     pub(crate) fn lines(mut self, width: Option<usize>, coloured: bool) -> Vec<String> {
         if let Some(width) = width {
             self.fit(width);
@@ -111,7 +112,7 @@ impl Table {
         }
     }
 
-    /// Wraps the values of a table of one thing, so that they stay beside their names.
+    /// Wraps the values of a table of properties within their column.
     fn wrap(&mut self, width: usize) {
         let names = self.rows.iter().map(|row| screen::columns_of(&row[0])).max().unwrap_or(0) + 2;
         let wrapped = |row: Vec<String>| {
@@ -122,7 +123,7 @@ impl Table {
         self.rows = std::mem::take(&mut self.rows).into_iter().flat_map(wrapped).collect();
     }
 
-    /// How many columns of a screen the widest row takes.
+    /// Returns the width of the table in columns of the screen.
     pub(crate) fn needs(&self) -> usize {
         let all = (0..self.headings.len()).map(|nth| self.columns(nth) + 2).sum::<usize>();
         all.saturating_sub(2)
@@ -134,14 +135,14 @@ impl Table {
     }
 }
 
-/// Text on one line, with nothing in it that a terminal would obey: messages come from other users.
+/// Returns a text on one line, with all characters escaped that a terminal would interpret: messages come from other users.
 pub(crate) fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.trim_end().chars() {
         match character {
             '\n' => shown.push_str(" / "),
             '\t' => shown.push(' '),
-            character if output::is_obeyed(character) => shown.extend(character.escape_default()),
+            character if output::is_terminal_control(character) => shown.extend(character.escape_default()),
             character => shown.push(character),
         }
     }
@@ -178,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_long_value_is_wrapped_in_its_own_column() {
-        let mut table = Table::of_one();
+        let mut table = Table::of_properties();
         table.row(["failure", "no luck with this one"]);
         assert_eq!(table.lines(Some(20), false), ["failure  no luck", "         with this", "         one"]);
     }

@@ -1,4 +1,4 @@
-//! Commands that change one property of one execution.
+//! `ff tag`, `ff priority` and `ff deadline`: each changes one property of one execution.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -95,7 +95,7 @@ pub(crate) struct Deadline {
     deadline: DeadlineArg,
 }
 
-/// So long from now, or a moment.
+/// A deadline on the command line: a span from now, or a time.
 #[derive(Clone, Copy)]
 enum DeadlineArg {
     In(Duration),

@@ -1,4 +1,4 @@
-//! Handing executions to one worker instance, and which are.
+//! `ff assign`, `ff unassign` and `ff grants`: executions assigned to one worker instance.
 
 use std::time::Duration;
 

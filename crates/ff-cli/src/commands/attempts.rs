@@ -1,4 +1,4 @@
-//! Every try at an execution.
+//! `ff attempts`: all attempts of an execution.
 
 use clap::Args;
 use ff_core::clock::{Clock, SystemClock};
@@ -79,7 +79,7 @@ fn outcome(outcome: AttemptOutcome) -> &'static str {
         AttemptOutcome::LeaseRevoked => "lease revoked",
         AttemptOutcome::Cancelled => "cancelled",
         AttemptOutcome::DeadlinePassed => "deadline passed",
-        AttemptOutcome::SuspensionTimedOut => "waited too long",
+        AttemptOutcome::SuspensionTimedOut => "suspension timed out",
     }
 }
 
@@ -87,7 +87,7 @@ fn ending(ending: LeaseEnding) -> &'static str {
     match ending {
         LeaseEnding::Completed => "completed",
         LeaseEnding::Failed { .. } => "failed",
-        LeaseEnding::Delayed { .. } => "put off",
+        LeaseEnding::Delayed { .. } => "delayed",
         LeaseEnding::Suspended => "suspended",
         LeaseEnding::WaitingForChildren => "waits for children",
         LeaseEnding::Expired => "expired",
@@ -98,7 +98,7 @@ fn ending(ending: LeaseEnding) -> &'static str {
     }
 }
 
-/// Its failure, or else the reason given for it.
+/// Returns the failure of an attempt, or else the reason of the replay that started it.
 fn why(attempt: &Attempt) -> String {
     let failure = attempt.end.as_ref().and_then(|end| end.failure.as_ref());
     match (failure, &attempt.origin) {

@@ -1,4 +1,4 @@
-//! Measuring a store.
+//! `ff bench`: benchmarks of a store.
 
 use std::time::Duration;
 
@@ -308,7 +308,7 @@ impl Bench {
     }
 }
 
-/// The server that is named on the command line, or else the store.
+/// Returns the URL to measure: that of the server if `--server` was typed, otherwise that of the store.
 fn target(store: Option<String>, settings: &Settings, typed: &TypedCommand) -> Result<String, Usage> {
     match (typed.is_given("server"), store) {
         (true, _) if typed.is_given("store") => {

@@ -10,7 +10,7 @@ pub(super) struct Store {
     pub(super) store: String,
 }
 
-/// More than this of anything is not measured in a day.
+/// Upper limit of counts. A larger measurement would take more than a day.
 const MOST: usize = 1_000_000_000;
 
 pub(super) fn positive(text: &str) -> Result<usize, String> {

@@ -1,4 +1,4 @@
-//! Measuring budgets.
+//! Benchmark of budgets.
 
 use clap::Args;
 use ff_bench::{BudgetCost, Report};

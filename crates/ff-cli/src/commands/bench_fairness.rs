@@ -1,4 +1,4 @@
-//! Measuring fair lanes.
+//! Benchmark of fair lanes.
 
 use clap::Args;
 use ff_bench::{Fairness, Report};

@@ -1,4 +1,4 @@
-//! Budgets: how much executions may spend, and how much they have spent.
+//! `ff budgets` and `ff usage`: limits on the spending of executions, and their usage.
 
 use std::collections::BTreeMap;
 
@@ -180,7 +180,7 @@ impl Usage {
 }
 
 impl Put {
-    /// The definition with the given options in place of the earlier ones.
+    /// Returns the definition `before`, changed by the given options.
     fn over(self, before: Option<BudgetDefinition>) -> BudgetDefinition {
         let nothing = || BudgetDefinition {
             scope: Scope::Namespace,

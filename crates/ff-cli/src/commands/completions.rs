@@ -1,4 +1,4 @@
-//! Completion scripts for shells.
+//! `ff completions` and `ff openapi`: completion scripts for shells, and the description of the HTTP API.
 
 use clap::Args;
 use clap_complete::Shell;

@@ -1,4 +1,4 @@
-//! The settings in force, and their sources.
+//! `ff config`: the settings in force, and their sources.
 
 use clap::Args;
 use serde_json::json;

@@ -85,7 +85,8 @@ impl Decision {
 }
 
 impl Decide {
-    /// Raising a limit cannot be taken back with the decision, so one that is going to be refused must not come to it.
+    /// Refuses an execution that is not suspended. This check precedes the raise of a limit, because a refused decision
+    /// does not undo the raise.
     async fn refuse_unless_suspended(&self, settings: &Settings) -> anyhow::Result<()> {
         let client = settings.connect().await?.client();
         let state = client.get(&self.id.find(settings, &client).await?).await?.public_state;
@@ -147,7 +148,7 @@ fn addition(text: &str) -> Result<(BudgetName, Dimension, u64), String> {
     Ok((BudgetName::parse(budget).map_err(|error| format!("the budget {error}"))?, dimension, amount))
 }
 
-/// A reason as workers hear it.
+/// Returns a reason as the payload for the worker.
 fn comment(reason: &String) -> Payload {
     Payload::json(serde_json::json!({ "comment": reason }).to_string())
 }

@@ -1,4 +1,4 @@
-//! Everything for one machine: an embedded store, a server, an engine.
+//! `ff dev`: an embedded store, its engine and a server in one process, for one machine.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -70,7 +70,7 @@ impl Dev {
     }
 }
 
-/// The store, the server, and the commands to type next.
+/// Returns the text printed at the start: the console, the store, the server, and the commands to type next.
 fn greeting(store: &str, server: &str) -> String {
     let elsewhere = if server.ends_with(super::server::LISTEN) { String::new() } else { format!(" --server {server}") };
     [

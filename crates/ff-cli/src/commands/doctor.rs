@@ -1,4 +1,4 @@
-//! Checking the invariants of a store.
+//! `ff doctor`: checks the invariants of a store.
 
 use clap::Args;
 use ff_api::DoctorReport;
@@ -21,7 +21,7 @@ pub(crate) struct Doctor {
 impl Doctor {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let flowfabric = match &self.store {
-            // Connecting alone would make a store that is not there, and find nothing wrong with it.
+            // Without `existing`, connecting would create a missing store, and the check would find nothing wrong with it.
             Some(store) => Connect::to(store).existing().without_engine().connect().await?,
             None => settings.connect().await?,
         };
@@ -31,7 +31,7 @@ impl Doctor {
     }
 }
 
-/// Examines a store, with a progress bar.
+/// Examines a store with a progress bar, and closes the connection.
 async fn examine(flowfabric: &FlowFabric) -> anyhow::Result<DoctorReport> {
     let bar = ProgressBar::new(flowfabric.backend().partitions().num_flow_partitions.into());
     let report = flowfabric.examine(|_| bar.inc(1)).await;

@@ -1,4 +1,4 @@
-//! The events of executions, as they happen.
+//! `ff events`: the events of executions.
 
 use clap::Args;
 use ff_core::event::{EventCursor, EventKind, EventRecord};
@@ -27,7 +27,7 @@ impl Events {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let mut signals = Signals::listen()?;
         let client = settings.connect().await?.client();
-        // Without a place to begin there is nothing before now, which looks as if nothing ever happened.
+        // Without --after and --follow the command shows no events; the note below explains why.
         let begins_now = self.after.is_none() && !self.follow;
         let mut events = client.events(Some(&settings.namespace()), self.after).await?;
         let ended = tokio::select! {
@@ -45,7 +45,7 @@ impl Events {
     }
 }
 
-/// Prints all events so far; with `follow`, also those to come.
+/// Prints all events so far; with `follow`, also new ones.
 async fn show(settings: &Settings, events: &mut ff_sdk::Events, follow: bool) -> anyhow::Result<()> {
     loop {
         let event = if follow { Some(events.next().await?) } else { events.next_if_any().await? };
@@ -61,13 +61,14 @@ async fn show(settings: &Settings, events: &mut ff_sdk::Events, follow: bool) ->
     }
 }
 
-/// One event as a line.
+/// Formats an event as a line.
 pub(super) fn line(event: &EventRecord) -> String {
     let (time, what) = (span::clock(event.position.at), sentence(event.what));
     format!("{time}  {what:<28}  {}  {}  {}", event.kind, event.lane_id, event.execution_id)
 }
 
-/// One event on a screen of so many columns: the whole id, and then as much as there is room for.
+/// Formats an event for a screen of this width. A line that is too long becomes a shorter time, the whole id, and then
+/// as much as fits.
 pub(super) fn narrow(event: &EventRecord, width: Option<usize>) -> String {
     let whole = line(event);
     let Some(width) = width.filter(|width| screen::columns_of(&whole) > *width) else { return whole };
@@ -75,7 +76,7 @@ pub(super) fn narrow(event: &EventRecord, width: Option<usize>) -> String {
     screen::cut(&format!("{time}  {}  {}  {}", event.execution_id, sentence(event.what), event.kind), width)
 }
 
-/// An event in words.
+/// Describes an event in words.
 fn sentence(what: EventKind) -> String {
     match what {
         EventKind::Submitted => "submitted".to_owned(),

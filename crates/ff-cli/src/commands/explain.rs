@@ -1,4 +1,4 @@
-//! Why an execution, or the work of a lane, does not run.
+//! `ff explain`: why an execution, or the work of a lane, does not run.
 
 use clap::Args;
 use ff_core::clock::{Clock, SystemClock};
@@ -77,7 +77,7 @@ fn show_lane(explained: &LaneExplanation) -> anyhow::Result<()> {
     suggest(&explained.actions)
 }
 
-/// The suggested actions, as commands.
+/// Prints the suggested actions, with their commands.
 fn suggest(actions: &[SuggestedAction]) -> anyhow::Result<()> {
     actions.iter().try_for_each(|action| output::line(format_args!("{}:\n  {}", action.what, action.command)))
 }

@@ -1,4 +1,4 @@
-//! How an execution stands.
+//! `ff get`: an execution and its state.
 
 use clap::Args;
 use ff_core::clock::{Clock, SystemClock};
@@ -45,9 +45,9 @@ impl Get {
     }
 }
 
-/// The properties, a line each; those that do not apply are left out.
+/// Tabulates the properties, one per line. Properties that do not apply are left out.
 fn describe(info: &ExecutionInfo, revoked: Option<String>, now: TimestampMs) -> Table {
-    let mut table = Table::of_one();
+    let mut table = Table::of_properties();
     let mut row = |name: &str, value: Option<String>| {
         if let Some(value) = value {
             table.row([name, &value]);
@@ -97,19 +97,19 @@ fn describe(info: &ExecutionInfo, revoked: Option<String>, now: TimestampMs) -> 
     table
 }
 
-/// Why the last lease that was taken away was, if the operator said so.
+/// Returns the reason of the last revocation for which an operator gave one.
 fn revoked(attempts: &Attempts) -> Option<String> {
     attempts.leases.iter().rev().find_map(|lease| lease.reason.clone())
 }
 
-/// Since when an operator holds it, with the requester and the reason if given.
+/// Describes a hold: its time, and the requester and the reason if given.
 fn held(hold: &Hold, now: TimestampMs) -> String {
     let by = hold.requested_by.as_ref().map(|who| format!("by {who}"));
     let why = hold.reason.as_ref().map(|why| format!("({why})"));
     [Some(span::relative(hold.at, now)), by, why].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-/// Why it is blocked.
+/// Describes why an execution is blocked.
 fn kept_back(detail: &BlockDetail) -> String {
     match detail {
         BlockDetail::Route { class } => format!("no worker has {class}"),
@@ -128,7 +128,7 @@ fn kept_back(detail: &BlockDetail) -> String {
     }
 }
 
-/// Why it was cancelled, and by whom, as far as that was said.
+/// Describes a cancellation: its reason and its requester, if given.
 fn cancelled(by: Option<&FinishedBy>) -> Option<String> {
     let FinishedBy::Cancel { reason, requested_by } = by? else { return None };
     let by = requested_by.as_ref().map(|who| format!("(by {who})"));
@@ -136,12 +136,13 @@ fn cancelled(by: Option<&FinishedBy>) -> Option<String> {
     (!said.is_empty()).then(|| said.join(" "))
 }
 
-/// A blocked execution waits for its upstreams before it has run, and after that for children it added.
+/// Returns the noun for the members that an execution waits for: upstreams before its first attempt, later the children
+/// that it added.
 pub(super) fn blocked_on(started_at: Option<TimestampMs>) -> &'static str {
     if started_at.is_none() { "upstreams" } else { "children" }
 }
 
-/// The state in a word, with the blocking reason when the word does not imply it.
+/// Returns the state, with the blocking reason if the state does not imply it.
 pub(super) fn state(info: &ExecutionInfo) -> String {
     match (info.public_state, info.state.blocking_reason) {
         (PublicState::Delayed | PublicState::Waiting | PublicState::RateLimited, reason)
@@ -154,13 +155,13 @@ pub(super) fn state(info: &ExecutionInfo) -> String {
     }
 }
 
-/// The progress that was reported.
+/// Formats the reported progress.
 pub(super) fn progress_line(percent: Option<u8>, message: Option<&str>) -> String {
     let percent = percent.map(|percent| format!("{percent}%"));
     percent.into_iter().chain(message.map(str::to_owned)).collect::<Vec<_>>().join(" ")
 }
 
-/// How many tries there were, and why more than one.
+/// Formats the number of attempts, with the numbers of retries, reclaims and replays.
 pub(super) fn attempts(info: &ExecutionInfo) -> String {
     let count = |number: u32, what: &str| (number > 0).then(|| format!("{number} {what}"));
     let why = [count(info.retries, "retried"), count(info.reclaims, "lost"), count(info.replays, "replayed")];

@@ -1,4 +1,4 @@
-//! The API keys of a deployment: a new one, those there are, and one that is taken back.
+//! `ff keys`: creates, lists and revokes the API keys of a deployment.
 
 use std::time::Duration;
 
@@ -112,7 +112,7 @@ impl Create {
     }
 }
 
-/// Prints notes about the key on standard error: a script keeps only the key.
+/// Prints notes about the key on standard error, so that standard output contains only the key.
 fn tell_holder(created: &CreatedKey) {
     let key = &created.key;
     let until = key

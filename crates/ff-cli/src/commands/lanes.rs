@@ -1,4 +1,4 @@
-//! Lanes: how each stands, and how it is to be.
+//! `ff lanes`: shows and configures lanes.
 
 use clap::{Args, Subcommand};
 use ff_core::clock::{Clock, SystemClock};
@@ -123,12 +123,12 @@ impl List {
     }
 }
 
-/// Whom a listing is about, in words.
+/// Returns the scope of a listing, in words.
 pub(super) fn whose(namespace: Option<&Namespace>) -> String {
     namespace.map_or_else(|| "of any namespace".to_owned(), |name| format!("of namespace {name}"))
 }
 
-/// The lanes of a namespace, or of all namespaces.
+/// Returns the lanes of a namespace, or of all namespaces.
 pub(super) async fn of_namespace(client: &Client, namespace: Option<&Namespace>) -> anyhow::Result<Vec<LaneInfo>> {
     let read = async |after| {
         let args = ListLanesArgs { namespace: namespace.cloned(), after, limit: limits::PAGE, finished: true };
@@ -138,7 +138,7 @@ pub(super) async fn of_namespace(client: &Client, namespace: Option<&Namespace>)
     every_page(None, read).await
 }
 
-/// A row for each lane, which says whose it is where that is not plain.
+/// Tabulates lanes, with their namespaces if `with_namespace` is set.
 pub(super) fn tabulate(lanes: &[LaneInfo], with_namespace: bool, now: TimestampMs) -> Table {
     let namespace = with_namespace.then_some("NAMESPACE");
     let headings = namespace.into_iter().chain([
@@ -182,7 +182,7 @@ pub(super) fn tabulate(lanes: &[LaneInfo], with_namespace: bool, now: TimestampM
     table
 }
 
-/// The blocked executions: for their flow, and by each reason of admission that has some.
+/// Formats the number of executions blocked by their flow and, for each other blocking reason, the number if it is not zero.
 fn blocked(depths: &Depths) -> String {
     let count = |standing| depths.get(&standing).map_or(0, |depth| depth.count);
     let reasons = [

@@ -1,4 +1,4 @@
-//! Which executions there are.
+//! `ff list`: lists executions.
 
 use clap::Args;
 use ff_core::clock::{Clock, SystemClock};
@@ -77,7 +77,7 @@ impl List {
     }
 }
 
-/// A row for each. Why one failed is in a column of its own in a pipe, and on a line of its own on a screen.
+/// Prints a row for each execution. The failure is in an additional column in a pipe, and on an additional line on a screen.
 fn show(executions: &[ExecutionInfo], now: TimestampMs) -> anyhow::Result<()> {
     match screen::width() {
         Some(width) => tabulate(executions, false, now).print_with_reasons(width, executions.iter().map(why)),
@@ -104,7 +104,7 @@ fn tabulate(executions: &[ExecutionInfo], with_reason: bool, now: TimestampMs) -
     table
 }
 
-/// The state in a word or two.
+/// Returns the state, with a short reason if the execution is blocked.
 fn state(info: &ExecutionInfo) -> String {
     match info.public_state {
         PublicState::WaitingChildren => format!("waiting ({})", blocked_on(info.started_at)),
@@ -118,7 +118,7 @@ fn state(info: &ExecutionInfo) -> String {
     }
 }
 
-/// The failure of an execution that failed.
+/// Returns the failure of a failed execution.
 fn why(info: &ExecutionInfo) -> Option<String> {
     let failure = info.failure.as_ref().filter(|_| info.public_state == PublicState::Failed)?;
     Some(format!("{}: {}", failure.category, failure.message))

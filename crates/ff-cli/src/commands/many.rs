@@ -1,4 +1,4 @@
-//! Doing something to every execution a filter means, and showing how far it is.
+//! Bulk actions: applies an action to every execution that matches a filter, with a progress bar.
 
 use ff_core::clock::{Clock, SystemClock};
 use ff_core::contracts::BulkRefusal;
@@ -13,7 +13,7 @@ use crate::served_store::Signals;
 use crate::settings::Settings;
 use crate::table::printable;
 
-/// The result of the action.
+/// The result of a bulk action, as JSON.
 #[derive(Serialize)]
 struct Report {
     dry_run: bool,
@@ -64,7 +64,8 @@ pub(super) async fn act(
     Ok(if report.refused.is_empty() { Exit::Done } else { Exit::Trouble })
 }
 
-/// Counts the executions, so that the bar has an end, and sets the action to the moment of the count.
+/// Counts the executions for the length of the bar, and sets the action to the time of the count, so that it acts on
+/// the counted executions only.
 async fn measure(bar: &ProgressBar, mut counting: Bulk, mut bulk: Bulk) -> anyhow::Result<Bulk> {
     let (mut count, mut as_of) = (0, None);
     while let Some(page) = counting.next().await? {

@@ -1,4 +1,4 @@
-//! Bringing a database to the schema this program knows.
+//! `ff migrate`: migrates a database to the schema of this program.
 
 use clap::Args;
 use ff_backend_postgres::{MigrationReport, PostgresOptions, migrate};

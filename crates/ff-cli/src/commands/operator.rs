@@ -118,7 +118,7 @@ impl Cancel {
         let Some(id) = id else {
             let means_all = filter.iter().all(|term| *term == Term::All);
             if means_all && !dry_run && !self.yes {
-                // The namespace that is asked about may be that of the key.
+                // The question names the namespace, which may be that of the key: it is known once connected.
                 settings.connect().await?;
                 if !confirmed(settings)? {
                     return Ok(Exit::Trouble);
@@ -146,11 +146,11 @@ impl Hold {
         let id = id.find(settings, &client).await?;
         let placed = client.hold(&id, reason.as_deref()).await?;
         let already = if placed.already { " already" } else { "" };
-        let goes_on = match placed.public_state {
-            PublicState::Active => "; its worker goes on with it",
+        let continues = match placed.public_state {
+            PublicState::Active => "; its worker continues",
             _ => "",
         };
-        settings.answer(&placed, || output::line(format_args!("{id} is{already} held{goes_on}")))
+        settings.answer(&placed, || output::line(format_args!("{id} is{already} held{continues}")))
     }
 }
 
@@ -201,7 +201,7 @@ impl Revoke {
     }
 }
 
-/// Asks whether everything is meant. A program that cannot be asked has to say so.
+/// Asks the user to confirm that all executions are cancelled. Without a terminal, or with `--json`, `--yes` is required.
 fn confirmed(settings: &Settings) -> anyhow::Result<bool> {
     let namespace = settings.namespace();
     if settings.json || !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
@@ -218,7 +218,7 @@ fn confirmed(settings: &Settings) -> anyhow::Result<bool> {
     Ok(is_meant)
 }
 
-/// The same with a reason, when there is one.
+/// Adds the reason to a bulk action, if there is one.
 fn because(bulk: Bulk, reason: Option<&str>) -> Result<Bulk, ff_sdk::Error> {
     Ok(match reason {
         Some(reason) => bulk.reason(reason),

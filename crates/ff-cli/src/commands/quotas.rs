@@ -1,4 +1,4 @@
-//! Quotas: how often, and how many at once, executions may be claimed.
+//! `ff quotas`: limits on the rate of claims and on the number of executions running at once.
 
 use clap::{Args, Subcommand};
 use ff_core::contracts::{PutQuotaArgs, QuotaDefinition, QuotaInfo, QuotaRef};

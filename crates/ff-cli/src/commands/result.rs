@@ -1,4 +1,4 @@
-//! The result of an execution.
+//! `ff result`: the result of an execution.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The secrets behind waitpoint tokens: a new one, and the names of those there are.
+//! `ff secrets`: rotates and lists the secrets that sign waitpoint tokens.
 
 use std::collections::BTreeMap;
 use std::io::{Read, stdin};
@@ -20,10 +20,10 @@ use crate::settings::Settings;
 use crate::table::Table;
 use crate::{output, span};
 
-/// How often a rotation is repeated for partitions it did not reach.
+/// Maximum number of attempts of a rotation that does not reach all partitions.
 const TRIES: usize = 5;
 
-/// The most a file with a secret may hold: the digits of the longest one, and space around them.
+/// Maximum size of a file with a secret: the digits of the longest secret, and white space around them.
 const FILE_BYTES: u64 = 4 * limits::SECRET_BYTES as u64;
 
 /// Rotate or list the secrets that waitpoint tokens are signed with
@@ -78,15 +78,16 @@ impl Rotate {
         let grace_ms = u64::try_from(self.grace.as_millis()).unwrap_or(u64::MAX);
         let args = RotateSecretArgs { kid: kid.clone(), secret, grace_ms };
         args.check().map_err(|refusal| Usage(refusal.to_string()))?;
-        let report = everywhere(&settings.connect().await?.client(), args).await?;
+        let report = rotate_all_partitions(&settings.connect().await?.client(), args).await?;
         let complete = report.is_complete();
         settings.answer(&ff_api::RotationReport::from(report.clone()), || tell_report(&kid, self.grace, &report))?;
         Ok(if complete { Exit::Done } else { Exit::Trouble })
     }
 }
 
-/// Rotates, and repeats it while partitions were out of reach: only the holder of the secret can finish a rotation.
-async fn everywhere(client: &Client, args: RotateSecretArgs) -> anyhow::Result<RotationReport> {
+/// Rotates the secret on all partitions. Repeats the rotation while partitions do not answer, because only the caller,
+/// which has the secret, can complete it.
+async fn rotate_all_partitions(client: &Client, args: RotateSecretArgs) -> anyhow::Result<RotationReport> {
     let mut report = client.rotate_secret(args.clone()).await?;
     for _ in 1..TRIES {
         let unreached =
@@ -124,7 +125,8 @@ async fn list(settings: &Settings) -> anyhow::Result<Exit> {
     settings.answer(&secrets, || tabulate(&secrets.partitions, SystemClock.now()).print())
 }
 
-/// One row per secret and use of it. Where a rotation did not get through, partitions differ, and the last column shows it.
+/// Tabulates secrets, with a row for each secret and use. After an incomplete rotation, the last column shows that
+/// partitions differ.
 fn tabulate(partitions: &[PartitionKids], now: TimestampMs) -> Table {
     let mut rows: BTreeMap<(bool, &Kid, Option<TimestampMs>), usize> = BTreeMap::new();
     for partition in partitions {
@@ -132,7 +134,7 @@ fn tabulate(partitions: &[PartitionKids], now: TimestampMs) -> Table {
             *rows.entry((false, kid, None)).or_default() += 1;
         }
         for retired in &partition.kids.verifying {
-            // Rotated one after the other, partitions agree to the second, not to the millisecond.
+            // Partitions are rotated one after the other, so their times agree to the second, not to the millisecond.
             let until = TimestampMs(retired.expires_at.0 / 1_000 * 1_000);
             *rows.entry((true, &retired.kid, Some(until))).or_default() += 1;
         }
@@ -149,7 +151,7 @@ fn tabulate(partitions: &[PartitionKids], now: TimestampMs) -> Table {
     table
 }
 
-/// Reads a secret from where it is not seen: other users of the machine can read the command line.
+/// Reads a secret from a file or standard input, because other users of the machine can read the command line.
 fn read(path: &Path) -> anyhow::Result<Secret> {
     let mut text = String::new();
     let read = if path == Path::new("-") {

@@ -1,4 +1,4 @@
-//! A server in front of a store.
+//! `ff server`: a server in front of a store.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::serving_flags::{ServingFlags, address};
 use crate::settings::Settings;
 use crate::{output, span};
 
-/// Where a server listens unless told otherwise.
+/// Default address of a server.
 pub(super) const LISTEN: &str = "127.0.0.1:7070";
 
 /// Serve a store over HTTP
@@ -72,7 +72,7 @@ impl Server {
     }
 }
 
-/// A store in this process. A server is not one: its store has its server already.
+/// Checks the URL of a store to open in this process. Refuses the URL of a server, whose store is served already.
 pub(super) fn store(text: &str) -> Result<String, ConnectError> {
     match Target::parse(text)? {
         Target::Http => {

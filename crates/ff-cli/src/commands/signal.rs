@@ -1,4 +1,4 @@
-//! Telling a waiting execution something.
+//! `ff signal`: delivers a signal to an execution.
 
 use anyhow::{Context, anyhow};
 use clap::Args;
@@ -67,7 +67,7 @@ impl Signal {
     }
 }
 
-/// The waitpoint and the token of a signal: as given, and otherwise as the server knows them.
+/// Returns the waitpoint and the token of a signal. Reads from the server those that are not given.
 async fn address(
     client: &Client,
     id: &ExecutionId,
@@ -86,7 +86,7 @@ async fn address(
     Ok((WaitpointRef::Id(meant.waitpoint_id), token))
 }
 
-/// A waitpoint as it is named on the command line.
+/// Parses the waitpoint on the command line: an id, or else a key.
 fn named(text: &str) -> anyhow::Result<WaitpointRef> {
     match text.parse() {
         Ok(id) => Ok(WaitpointRef::Id(id)),
@@ -94,7 +94,7 @@ fn named(text: &str) -> anyhow::Result<WaitpointRef> {
     }
 }
 
-/// The open waitpoint that is meant.
+/// Returns the open waitpoint with the given key or id, or the only open one if none is given.
 fn choose<'w>(id: &ExecutionId, open: &'w [WaitpointInfo], text: Option<&str>) -> anyhow::Result<&'w WaitpointInfo> {
     let keys = || {
         let mut keys: Vec<_> = open.iter().map(|known| known.waitpoint_key.as_str()).collect();
@@ -119,10 +119,10 @@ fn source(text: &str) -> Result<Source, String> {
     Source::parse(kind, identity).map_err(|refusal| refusal.to_string())
 }
 
-/// The effect of a signal, in words.
+/// Describes the effect of a signal in words.
 fn meaning(effect: Effect) -> &'static str {
     match effect {
-        Effect::Satisfied => "counted, and the execution goes on",
+        Effect::Satisfied => "counted, and the execution resumes",
         Effect::Appended => "counted; the execution waits for more",
         Effect::Buffered => "kept until the execution waits for it",
         Effect::Recounted => "recorded, but its like had been counted before",

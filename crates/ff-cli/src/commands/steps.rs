@@ -1,4 +1,4 @@
-//! The recorded steps of an execution, and a new execution that begins with some of them.
+//! `ff steps` and `ff fork`: the recorded steps of an execution, and a new execution that begins with some of them.
 
 use clap::Args;
 use ff_core::clock::{Clock, SystemClock};
@@ -76,10 +76,10 @@ fn show(steps: &[Step], now: TimestampMs) -> anyhow::Result<()> {
     table.print()
 }
 
-/// The most characters of a result that are shown.
+/// Maximum length of a shown result, in characters.
 const SHOWN: usize = 60;
 
-/// A result in short; all of it is there with `--json`.
+/// Formats a result: short JSON in full, otherwise its size and content type. `--json` prints all of it.
 fn result(outcome: &StepOutcome) -> String {
     match outcome {
         StepOutcome::Failed { failure } => format!("failed: {}: {}", failure.category, failure.message),
@@ -102,7 +102,7 @@ impl Fork {
     }
 }
 
-/// The step an option names: a name, or a name and a key with a # between them.
+/// Parses the step in an option: NAME or NAME#KEY, or only NAME if the key is given separately.
 pub(super) fn step_point(option: &str, step: &str, key: Option<&str>) -> anyhow::Result<StepPoint> {
     let (name, key) = match (key, step.rsplit_once('#')) {
         (Some(key), _) => (step, key),

@@ -1,4 +1,4 @@
-//! Handing in work.
+//! `ff submit`: submits an execution.
 
 use std::future::pending;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ use crate::settings::Settings;
 use crate::table::printable;
 use crate::{ending, moment, output, span};
 
-/// An idle worker claims a waiting execution well within this.
+/// An idle worker claims a waiting execution well within this time.
 const SOON: Duration = Duration::from_secs(2);
 
 /// Submit an execution, and print its id or wait for its result
@@ -180,7 +180,7 @@ impl Submit {
     }
 }
 
-/// The outcome of a submission because of another execution of its key.
+/// Describes the effect of another execution of the same key on a submission.
 fn describe(conflict: KeyConflict) -> &'static str {
     match conflict {
         KeyConflict::Skipped => "skipped: this execution of the key lives already",
@@ -189,9 +189,9 @@ fn describe(conflict: KeyConflict) -> &'static str {
     }
 }
 
-/// Prints why an execution does not run, if it has not started soon.
+/// Prints why an execution does not run, if it has not started after `SOON`.
 async fn tell_what_it_waits_for(client: &Client, id: &ExecutionId) {
-    // Nothing ends this wait but the time.
+    // Sleeps: `pending` never completes.
     drop(timeout(SOON, pending::<()>()).await);
     match client.explain(id).await {
         Ok(explained) if explained.public_state.is_terminal() || explained.public_state == PublicState::Active => {}
@@ -201,18 +201,18 @@ async fn tell_what_it_waits_for(client: &Client, id: &ExecutionId) {
                 tell(format_args!("{}: {}", action.what, action.command));
             }
         }
-        // A key that may only submit may not look.
+        // The explanation is only a hint, so an error does not end the wait for the result.
         Err(error) => tracing::debug!("cannot look at what it waits for: {error:#}"),
     }
 }
 
-/// Reads a priority.
+/// Parses a priority.
 pub(super) fn priority(text: &str) -> Result<Priority, String> {
     let number = text.parse().map_err(|_| "must be a whole number".to_owned())?;
     Priority::new(number).map_err(|error| error.to_string())
 }
 
-/// Reads a label.
+/// Parses a tag.
 pub(super) fn tag(text: &str) -> Result<(TagKey, TagValue), String> {
     let (key, value) = text.split_once('=').ok_or("must be KEY=VALUE")?;
     let key = TagKey::parse(key).map_err(|error| format!("key: {error}"))?;

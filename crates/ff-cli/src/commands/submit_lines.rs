@@ -1,4 +1,4 @@
-//! Handing in one execution for each line of a file.
+//! `ff submit --from`: submits one execution for each line of a file.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, stdin};
@@ -20,7 +20,7 @@ use crate::output;
 use crate::served_store::Signals;
 use crate::settings::Settings;
 
-/// Bytes of payload that are sent at once, well within the limit of a request.
+/// Size of the payloads at which a batch is full, well within the limit of a request.
 const BATCH_BYTES: usize = 4 << 20;
 
 /// The outcome of a line.
@@ -38,8 +38,8 @@ enum Outcome {
     Refused { error: Box<Problem> },
 }
 
-/// Submits an execution like `like` for each line. A file with an unreadable line is not submitted at all; standard
-/// input is submitted up to that line.
+/// Submits an execution for each line, with the line as payload and the other properties of `like`. A file with an
+/// invalid line is not submitted at all; standard input is submitted up to that line.
 pub(super) async fn run(settings: &Settings, file: PathBuf, like: SubmitArgs) -> anyhow::Result<Exit> {
     let bar = ProgressBar::no_length().with_style(style());
     if !is_stdin(&file) {
@@ -126,7 +126,7 @@ impl<'a> Lines<'a> {
         Self { place, source: Box::new(source), like, number: 0 }
     }
 
-    /// Reads everything, and says how many submissions it is.
+    /// Validates all lines, and returns the number of submissions.
     fn count_sound(mut self) -> anyhow::Result<u64> {
         let mut count = 0;
         while self.next()?.is_some() {
@@ -135,7 +135,7 @@ impl<'a> Lines<'a> {
         Ok(count)
     }
 
-    /// The next submissions, each with its line, as many as go at once; and why no more follow them, when a line is unsound.
+    /// Returns the next batch of submissions with their line numbers, and the error of an invalid line that ends it.
     fn batch(&mut self) -> (Vec<(usize, SubmitArgs)>, Option<anyhow::Error>) {
         let (mut batch, mut bytes) = (Vec::new(), 0);
         while batch.len() < limits::BULK && bytes < BATCH_BYTES {
@@ -151,7 +151,7 @@ impl<'a> Lines<'a> {
         (batch, None)
     }
 
-    /// The submission of the next line that is not empty.
+    /// Returns the submission of the next line that is not empty.
     fn next(&mut self) -> anyhow::Result<Option<SubmitArgs>> {
         loop {
             let mut line = Vec::new();

@@ -1,4 +1,4 @@
-//! Executions that are suspended until a person or another system answers.
+//! `ff suspensions`: executions that are suspended until a person or another system answers.
 
 use clap::Args;
 use ff_api::Page;
@@ -53,7 +53,7 @@ impl Suspensions {
 fn tabulate(executions: &[ExecutionInfo], now: TimestampMs) -> Table {
     let mut table = Table::new(&["ID", "KIND", "LANE", "WAITS FOR", "AT", "SINCE", "TIMES OUT", "SIGNALS", "QUESTION"]);
     for info in executions {
-        // One that went on while it was listed waits no more.
+        // An execution that resumed during the listing has no suspension.
         let Some(suspension) = &info.suspension else { continue };
         table.row([
             info.execution_id.to_string(),
@@ -70,25 +70,25 @@ fn tabulate(executions: &[ExecutionInfo], now: TimestampMs) -> Table {
     table
 }
 
-/// Why it waits, in words.
+/// Describes the reason of a suspension in words.
 pub(super) fn waits_for(suspension: &SuspensionInfo) -> String {
     let reason = suspension.reason.as_str().replace('_', " ");
     let reason = reason.strip_prefix("waiting for ").unwrap_or(&reason).to_owned();
     if suspension.escalated_at.is_some() { format!("{reason}, escalated") } else { reason }
 }
 
-/// Where it can be signalled, by the keys outsiders know.
+/// Lists the waitpoints of a suspension by their keys.
 pub(super) fn waitpoints(suspension: &SuspensionInfo) -> String {
     suspension.waitpoints.iter().map(|bound| bound.key.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// Its timeout, and the behavior at that time.
+/// Formats the timeout of a suspension, and the behavior at that time.
 pub(super) fn times_out(suspension: &SuspensionInfo, now: TimestampMs) -> String {
     let behavior = suspension.timeout_behavior.as_str().replace('_', " ");
     suspension.timeout_at.map_or("never".to_owned(), |at| format!("{}, then {behavior}", span::relative(at, now)))
 }
 
-/// The link to one waitpoint's page.
+/// The approval link of a waitpoint.
 #[derive(Serialize)]
 struct Link {
     execution_id: ExecutionId,

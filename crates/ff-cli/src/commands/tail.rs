@@ -1,4 +1,4 @@
-//! Following the output of an execution, and letting others follow it.
+//! `ff tail` and `ff stream-token`: follows the output stream of an execution, and creates tokens that read it.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ pub(crate) struct StreamToken {
     expires: Duration,
 }
 
-/// How long a token may be valid.
+/// Parses the lifetime of a token.
 fn lifetime(text: &str) -> Result<Duration, String> {
     let allowed = Duration::from_millis(1)..=Duration::from_millis(limits::STREAM_TOKEN_MS);
     Some(span::parse(text)?).filter(|span| allowed.contains(span)).ok_or_else(|| "must be from 1ms to 1d".to_owned())
@@ -80,7 +80,7 @@ impl Tail {
     }
 }
 
-/// Shows everything until the end.
+/// Prints the stream until its end.
 async fn show(settings: &Settings, reader: &mut OutputReader) -> anyhow::Result<()> {
     let mut is_at_line_start = true;
     while let Some(item) = reader.next().await? {
@@ -112,12 +112,12 @@ async fn show(settings: &Settings, reader: &mut OutputReader) -> anyhow::Result<
     begin_line(&mut is_at_line_start)
 }
 
-/// Ends the line that has begun, if one has.
+/// Ends the current line, unless the output is at the start of a line.
 fn begin_line(is_at_line_start: &mut bool) -> anyhow::Result<()> {
     if std::mem::replace(is_at_line_start, true) { Ok(()) } else { output::line("") }
 }
 
-/// The note on an item between the frames, for standard error.
+/// Returns the note for standard error about an item that is not output, if it needs one.
 fn mark(item: &StreamItem) -> Option<String> {
     match item {
         StreamItem::Trimmed { from, to, .. } => Some(format!("frames {from} to {} were not kept", to - 1)),

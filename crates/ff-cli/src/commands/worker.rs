@@ -1,4 +1,4 @@
-//! Any program as a worker.
+//! `ff worker`: runs a command for each execution.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -109,14 +109,13 @@ impl Worker {
         stop.cancel();
         tokio::select! {
             ended = &mut working => Ok(ended.map(|()| Exit::Done)?),
-            // Commands that still run are dropped with the worker; another worker claims their executions when the
-            // leases end.
+            // Dropping the worker kills its running commands. Other workers claim their executions when the leases expire.
             () = signals.next() => Ok(Exit::Interrupted),
         }
     }
 }
 
-/// The lines about one job: one when it begins, one when it ends.
+/// The messages about one job: one when it begins, one when it ends.
 struct JobLine {
     running: Arc<AtomicUsize>,
     what: String,
@@ -148,7 +147,7 @@ impl JobLine {
     }
 }
 
-/// A job that was dropped before its end was lost, or stopped with the worker.
+/// Reports a job that was dropped before its end, because its execution was lost or the worker stopped.
 impl Drop for JobLine {
     fn drop(&mut self) {
         self.running.fetch_sub(1, Ordering::Relaxed);

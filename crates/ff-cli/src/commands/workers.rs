@@ -1,4 +1,4 @@
-//! Which workers are there.
+//! `ff workers`: lists the registered workers.
 
 use std::fmt::Display;
 
@@ -41,7 +41,7 @@ impl Workers {
     }
 }
 
-/// The workers of a namespace, or of all namespaces.
+/// Returns the workers of a namespace, or of all namespaces.
 pub(super) async fn of_namespace(client: &Client, namespace: Option<&Namespace>) -> anyhow::Result<Vec<Worker>> {
     let read = async |after| {
         let args = ListWorkersArgs { namespace: namespace.cloned(), after, limit: limits::PAGE };

@@ -1,4 +1,4 @@
-//! The settings in force, and the source of each.
+//! The settings in force, with their sources.
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
@@ -9,22 +9,22 @@ use super::setting::{Setting, settings};
 use super::{File, TypedCommand, configured, without_secrets};
 use crate::exit::Usage;
 
-/// One setting as it is in force.
+/// A setting with its value in force.
 #[derive(Serialize)]
 pub(crate) struct EffectiveSetting {
-    /// Its name in the file, with its section.
+    /// The name in the file, with the section.
     pub(crate) name: String,
-    /// Its value as it would be typed, several with commas between them; nothing when nothing is said.
+    /// The value as typed on a command line; a list is joined by commas. `None` if there is no value.
     pub(crate) value: Option<String>,
     pub(crate) from: &'static str,
     pub(crate) flag: String,
     pub(crate) variable: String,
-    /// Its description.
+    /// The help text.
     pub(crate) about: String,
 }
 
-/// Every setting as it is in force: settings of the tool itself as on this command line, and settings of other
-/// commands as when nothing is typed after their name.
+/// Returns all settings in force: global settings as on this command line, and settings of a command as if it were
+/// typed without options.
 pub(crate) fn in_force(typed: &TypedCommand) -> anyhow::Result<Vec<EffectiveSetting>> {
     let mut found = Vec::new();
     for setting in settings(&typed.words) {
@@ -35,7 +35,7 @@ pub(crate) fn in_force(typed: &TypedCommand) -> anyhow::Result<Vec<EffectiveSett
     Ok(found)
 }
 
-/// The settings of a command that is typed without any options, required ones included.
+/// Parses a command as if it were typed without options, not even required ones.
 fn alone(command: &Command, name: &'static str, file: Option<&File>) -> anyhow::Result<ArgMatches> {
     let command = configured(command.clone(), file);
     let command = command.mut_subcommand(name, |command| command.mut_args(|arg| arg.required(false)));

@@ -1,4 +1,4 @@
-//! The file, checked as a whole: it may hold only known settings with valid values.
+//! The configuration file. It is checked as a whole: it may contain only known settings with valid values.
 
 use std::path::PathBuf;
 
@@ -8,13 +8,13 @@ use toml::de::{DeTable, DeValue};
 use super::setting::{SECTIONS, Setting, nearest};
 use crate::exit::Usage;
 
-/// A file whose settings are all valid.
+/// A configuration file with valid settings only.
 pub(crate) struct File {
     pub(crate) path: PathBuf,
     said: Vec<FileSetting>,
 }
 
-/// One setting the file says, with its values as they would be typed.
+/// A setting in the file, with its values as typed on a command line.
 struct FileSetting {
     section: &'static str,
     name: String,
@@ -22,7 +22,7 @@ struct FileSetting {
 }
 
 impl File {
-    /// Reads a file, or reports the error and its place.
+    /// Parses a file. The error names the file and the line.
     pub(super) fn parse(path: PathBuf, text: &str, settings: &[Setting]) -> anyhow::Result<Self> {
         let wrong = |at: usize, why: String| {
             let line = 1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count();
@@ -49,14 +49,14 @@ impl File {
         Ok(Self { path, said })
     }
 
-    /// Its values of a setting.
+    /// Returns the values of a setting, if the file has it.
     pub(super) fn values(&self, setting: &Setting) -> Option<&[String]> {
         let is_it = |said: &&FileSetting| said.section == setting.section && said.name == setting.name();
         self.said.iter().find(is_it).map(|said| said.values.as_slice())
     }
 }
 
-/// A name that is no section may be a setting whose section was left out.
+/// Returns the error for an unknown section. The name may be that of a setting written outside its section.
 fn unknown_section(name: &str, settings: &[Setting]) -> String {
     let sections = SECTIONS.iter().map(|(section, _)| format!("[{section}]"));
     let misplaced = settings.iter().find(|setting| setting.name() == flag(name)).map(Setting::full_name);
@@ -87,7 +87,7 @@ fn read(
         _ => text(value).map(|value| vec![value]),
     };
     let values = values.ok_or_else(|| format!("{section}.{key}: must be text, a number or true or false"))?;
-    // A secret is not repeated in an error.
+    // An error does not repeat a secret.
     let shown = |value: &str| if setting.is_secret() { String::new() } else { format!(" cannot be {value:?}:") };
     match values.iter().find_map(|value| Some((value, setting.objection(value)?))) {
         Some((value, why)) => {
@@ -97,7 +97,7 @@ fn read(
     }
 }
 
-/// A value as it would be typed.
+/// Returns a scalar value as typed on a command line.
 fn text(value: &Spanned<DeValue>) -> Option<String> {
     match value.get_ref() {
         DeValue::String(text) => Some(text.to_string()),
@@ -108,7 +108,7 @@ fn text(value: &Spanned<DeValue>) -> Option<String> {
     }
 }
 
-/// A name as the command line has it: people write underscores in files.
+/// Returns the name of the flag: names in the file may have underscores.
 fn flag(name: &str) -> String {
     name.replace('_', "-")
 }

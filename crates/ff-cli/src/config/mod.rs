@@ -18,19 +18,20 @@ use setting::settings;
 
 use crate::exit::{self, Usage};
 
-/// The file that is read unless another is named.
+/// The default configuration file.
 const FILE: &str = "flowfabric.toml";
 
-/// A command line, parsed, and the file that configured it.
+/// A parsed command line, and the configuration file used for it.
 pub(crate) struct TypedCommand {
-    /// The words there are, as the tool knows them by itself.
+    /// The definition of the command line, without variables and values from the file.
     pub(crate) words: Command,
     pub(crate) matches: ArgMatches,
     pub(crate) file: Option<File>,
 }
 
 impl TypedCommand {
-    /// Reads the command line of this process. One that is not understood is answered at once, and the process ends.
+    /// Parses the command line of this process. For an invalid command line, and for `--help`, prints the message and
+    /// ends the process.
     pub(crate) fn read(words: Command) -> anyhow::Result<Self> {
         let file = read(&words)?;
         let matches = configured(words.clone(), file.as_ref()).try_get_matches();
@@ -41,7 +42,7 @@ impl TypedCommand {
                 let message = error.to_string();
                 let message = message.trim_start_matches("error: ").trim_end();
                 let message = message.trim_end_matches("For more information, try '--help'.").trim_end();
-                exit::speak_json(true);
+                exit::set_json_messages(true);
                 exit::note(&json!({ "error": message, "code": "usage" }), "");
                 std::process::exit(error.exit_code());
             }
@@ -50,7 +51,7 @@ impl TypedCommand {
         Ok(Self { words, matches, file })
     }
 
-    /// Whether an option of the command was typed, rather than set by a variable, a file or the tool.
+    /// Returns true if an option of the command was typed, rather than set by a variable, the file or a default.
     pub(crate) fn is_given(&self, option: &str) -> bool {
         let mut matches = &self.matches;
         while let Some((_, inner)) = matches.subcommand() {
@@ -60,7 +61,7 @@ impl TypedCommand {
     }
 }
 
-/// The same error with a usage that has no options which only variables give: they need not be typed.
+/// Removes options that variables set from the usage in an error, because they need not be typed.
 fn without_variables(mut error: clap::Error, words: &Command) -> clap::Error {
     let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) else { return error };
     let mut usage = usage.to_string();
@@ -72,7 +73,7 @@ fn without_variables(mut error: clap::Error, words: &Command) -> clap::Error {
     error
 }
 
-/// The same error without the passwords in the command line, which it repeats.
+/// Removes passwords from an error, which repeats parts of the command line.
 fn without_secrets(mut error: clap::Error) -> clap::Error {
     for kind in [ContextKind::InvalidArg, ContextKind::InvalidSubcommand, ContextKind::InvalidValue] {
         if let Some(ContextValue::String(typed)) = error.get(kind) {
@@ -86,9 +87,9 @@ fn without_secrets(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Reads the file in force, if there is one: the one `--config` names, or `FF_CONFIG`, or the one in the working directory.
+/// Reads the configuration file, if there is one: that in `--config`, or in `FF_CONFIG`, or in the working directory.
 ///
-/// The folders above are not searched: the meaning of a path in the file would depend on the working directory.
+/// Parent directories are not searched: the meaning of a path in the file would depend on the working directory.
 fn read(command: &Command) -> anyhow::Result<Option<File>> {
     let Some(path) = path(std::env::args_os(), std::env::var_os("FF_CONFIG"), Path::new(FILE).exists()) else {
         return Ok(None);
@@ -98,7 +99,7 @@ fn read(command: &Command) -> anyhow::Result<Option<File>> {
     File::parse(path, &text, &settings(command)).map(Some)
 }
 
-/// The command line with the file's values as defaults, and a variable for every setting.
+/// Returns the command line with a variable for every setting, and the values of the file as defaults.
 fn configured(mut command: Command, file: Option<&File>) -> Command {
     for setting in settings(&command) {
         let said = file.and_then(|file| file.values(&setting)).map(<[String]>::to_vec);
@@ -109,7 +110,8 @@ fn configured(mut command: Command, file: Option<&File>) -> Command {
     command
 }
 
-/// Which file to read. The last `--config` counts, as it does for every option; an empty `FF_CONFIG` is no file.
+/// Returns the path of the file to read. An empty `FF_CONFIG` means no file. The last `--config` is used; the parser
+/// later refuses a repeated one.
 fn path(args: impl Iterator<Item = OsString>, variable: Option<OsString>, is_here: bool) -> Option<PathBuf> {
     let mut named = None;
     let mut args = args.take_while(|arg| arg != "--");

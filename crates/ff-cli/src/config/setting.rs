@@ -1,29 +1,29 @@
-//! The settings: every option of the commands that run for long, and those that every command takes.
+//! The settings: the options of the long-running commands, and the global options.
 
 use clap::builder::OsStr;
 use clap::{Arg, ArgAction, Command};
 
-/// Parts of the file and the command whose options each holds; the first holds those of the tool itself.
+/// The sections of the file, each with the command whose options it contains. The first contains the global options.
 pub(super) const SECTIONS: &[(&str, Option<&str>)] =
     &[("client", None), ("server", Some("server")), ("dev", Some("dev")), ("worker", Some("worker"))];
 
-/// Commands that are about the same store as the server, and take it from its section.
-const BESIDE_THE_SERVER: &[&str] = &["migrate"];
+/// Commands that use the store of the server, and read it from the section of the server.
+const SHARES_SERVER_STORE: &[&str] = &["migrate"];
 
-/// Options that are about one call, not about a place.
+/// Options that apply to a single call, and are not settings.
 const OF_ONE_CALL: &[&str] = &["config", "help", "json", "verbose", "version"];
 
-/// One thing that can be set.
+/// An option that can also be set by a variable or in the file.
 #[derive(Clone)]
 pub(crate) struct Setting {
     pub(super) section: &'static str,
     command: Option<&'static str>,
     pub(super) arg: Arg,
-    /// The environment variable it is taken from when no flag says it.
+    /// The environment variable that sets it if its flag is not typed.
     pub(super) variable: String,
 }
 
-/// Everything that can be set, in the order of the sections.
+/// Returns all settings, in the order of the sections.
 pub(super) fn settings(command: &Command) -> Vec<Setting> {
     let of_section = |(section, name): &(&'static str, Option<&'static str>)| {
         let owner = name.map_or(Some(command), |name| command.find_subcommand(name));
@@ -45,22 +45,22 @@ impl Setting {
         Self { section, command, arg, variable }
     }
 
-    /// The command it is an option of; none when it is one of the tool itself.
+    /// Returns the command of the option; `None` for a global option.
     pub(super) fn command_name(&self) -> Option<&'static str> {
         self.command
     }
 
-    /// Its name, on the command line and in its section.
+    /// Returns the name on the command line and in the section.
     pub(super) fn name(&self) -> &str {
         self.arg.get_long().unwrap_or_default()
     }
 
-    /// Its name in the whole file.
+    /// Returns the name with the section.
     pub(super) fn full_name(&self) -> String {
         format!("{}.{}", self.section, self.name())
     }
 
-    /// Whether its variable is set and its flag is not typed.
+    /// Returns true if the variable is set and the flag is not typed.
     pub(super) fn is_in_environment(&self) -> bool {
         let flag = format!("--{}", self.name());
         let is_flag =
@@ -68,25 +68,25 @@ impl Setting {
         std::env::var_os(&self.variable).is_some() && !std::env::args_os().any(is_flag)
     }
 
-    /// Whether it may have several values.
+    /// Returns true if the setting may have several values.
     pub(super) fn is_list(&self) -> bool {
         matches!(self.arg.get_action(), ArgAction::Append)
     }
 
-    /// Whether its value must not be shown.
+    /// Returns true if the value must not be shown.
     pub(super) fn is_secret(&self) -> bool {
         self.arg.is_hide_env_values_set()
     }
 
-    /// The commands that take it; none stands for the tool itself.
+    /// Returns the commands with this option; `None` stands for the tool itself.
     pub(super) fn commands(&self) -> Vec<Option<&'static str>> {
-        let beside = BESIDE_THE_SERVER.iter().map(|name| Some(*name));
+        let beside = SHARES_SERVER_STORE.iter().map(|name| Some(*name));
         let is_shared = self.section == "server" && self.name() == "store";
         std::iter::once(self.command).chain(beside.filter(|_| is_shared)).collect()
     }
 
-    /// The whole command line with this setting's variable and, if the file has a value for it, with that value as
-    /// the default.
+    /// Returns the whole command line with the variable of this setting and, if the file has values for it, with those
+    /// as the default.
     pub(super) fn within(&self, command: Command, place: Option<&'static str>, said: Option<&[String]>) -> Command {
         let change = |arg: Arg| {
             let arg = arg.env(OsStr::from(self.variable.clone()));
@@ -101,7 +101,7 @@ impl Setting {
         }
     }
 
-    /// Why this cannot be its value, if it cannot.
+    /// Returns the reason if a value is invalid.
     pub(super) fn objection(&self, value: &str) -> Option<String> {
         if !self.arg.get_action().takes_values() {
             return (!matches!(value, "true" | "false")).then(|| "must be true or false".to_owned());
@@ -118,14 +118,14 @@ impl Setting {
     }
 }
 
-/// The name that is fewest slips away, if that is near enough to be meant.
+/// Returns the name with the smallest edit distance, if that is at most a third of the longer name.
 pub(super) fn nearest<'n>(typed: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let near = names.map(|name| (slips(typed, name), name)).min()?;
+    let near = names.map(|name| (edit_distance(typed, name), name)).min()?;
     (near.0 <= typed.len().max(near.1.len()).div_ceil(3)).then_some(near.1)
 }
 
-/// How many letters have to be added, left out or replaced to come from one word to the other.
-fn slips(from: &str, to: &str) -> usize {
+/// Returns the edit distance: the number of letters to add, remove or replace.
+fn edit_distance(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();
     for (nth, letter) in from.chars().enumerate() {

@@ -1,5 +1,4 @@
-//! Logs for programs: a flat object on each line, so that a field has one name wherever it was
-//! recorded, in the event itself or in its spans.
+//! Logs for programs: one flat JSON object per line. A field of a span has the same name as a field of the event.
 
 use std::fmt;
 
@@ -11,7 +10,7 @@ use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormattedFields};
 use tracing_subscriber::registry::LookupSpan;
 
-/// Writes each event as one line.
+/// A formatter that writes each event as one line.
 pub(super) struct Lines;
 
 impl<S: Subscriber + for<'a> LookupSpan<'a>> FormatEvent<S, JsonFields> for Lines {
@@ -41,7 +40,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> FormatEvent<S, JsonFields> for Line
     }
 }
 
-/// The fields of an event, entered one by one.
+/// A visitor that adds the fields of an event to a line.
 struct FieldRecorder<'l>(&'l mut Map<String, Value>);
 
 impl Visit for FieldRecorder<'_> {

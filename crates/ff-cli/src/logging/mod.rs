@@ -1,4 +1,4 @@
-//! Logs go to standard error, so that output stays output.
+//! Logging to standard error, so that standard output contains only the output of the command.
 
 mod json;
 
@@ -10,7 +10,7 @@ use tracing_subscriber::fmt::format::JsonFields;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// Starts logging: the filter in `RUST_LOG`, otherwise `quietest` and one level more for every `-v`.
+/// Starts logging with the filter in `RUST_LOG`, or else with the level `quietest` plus one level for every `-v`.
 pub(crate) fn start(quietest: Level, verbose: u8, format: LogFormat) -> anyhow::Result<()> {
     let level = LEVELS[(quietest as usize + usize::from(verbose)).min(LEVELS.len() - 1)];
     let said = std::env::var("RUST_LOG").ok().filter(|said| !said.is_empty());
@@ -27,8 +27,8 @@ pub(crate) fn start(quietest: Level, verbose: u8, format: LogFormat) -> anyhow::
     Ok(())
 }
 
-/// The log filter. A level alone is for our own crates: libraries log the data they send and receive, so of those only
-/// warnings and errors are logged unless their target is named.
+/// Returns the log filter. A level without a target applies to our own crates: libraries log the data they send and
+/// receive, so at most their warnings and errors are logged, unless their target is named.
 fn filter(said: &str) -> anyhow::Result<Targets> {
     let said: Targets = said.parse()?;
     let level = said.default_level().unwrap_or(LevelFilter::OFF);
@@ -36,7 +36,7 @@ fn filter(said: &str) -> anyhow::Result<Targets> {
     Ok(Targets::new().with_default(libraries).with_target(OURS, level).with_targets(said))
 }
 
-/// The prefix of the targets of all our crates.
+/// The common prefix of the log targets of our crates.
 const OURS: &str = "ff";
 
 /// Who the log is for.

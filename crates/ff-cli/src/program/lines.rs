@@ -7,8 +7,8 @@ use ff_core::types::FrameType;
 use ff_sdk::{Context, Fault};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-/// Puts out the lines of a program's standard output, each with the line break that ends it, and gives the last of them
-/// without one. A line larger than a frame goes into several.
+/// Streams the standard output of a program, with a frame for each line including its line break. Returns the last line
+/// without its line break. A line larger than a frame becomes several frames.
 pub(super) async fn put_out(work: &Context, stdout: Option<impl AsyncRead + Unpin>) -> Result<Vec<u8>, Fault> {
     let Some(mut stdout) = stdout else { return Ok(Vec::new()) };
     let mut lines = Lines::default();
@@ -26,19 +26,19 @@ pub(super) async fn put_out(work: &Context, stdout: Option<impl AsyncRead + Unpi
     }
 }
 
-/// Lines that come in pieces.
+/// A buffer that splits chunks of output into lines.
 #[derive(Default)]
 struct Lines {
-    /// The beginning of the line that is not put out yet.
+    /// The part of the current line that is in no frame yet.
     begun: Vec<u8>,
-    /// The last line so far.
+    /// The last line so far, cut once it is too large for a result.
     last: Vec<u8>,
-    /// Whether a line break came last.
+    /// Whether the last line has its line break.
     is_over: bool,
 }
 
 impl Lines {
-    /// The frames that are complete with these bytes.
+    /// Adds bytes, and returns the frames that are complete.
     fn push(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
         let mut frames = Vec::new();
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -61,12 +61,12 @@ impl Lines {
         frames
     }
 
-    /// The rest at the end.
+    /// Returns the frame of a last line without a line break, if there is one.
     fn rest(&mut self) -> Vec<Vec<u8>> {
         Some(take(&mut self.begun)).filter(|rest| !rest.is_empty()).into_iter().collect()
     }
 
-    /// The last line, as a result.
+    /// Returns the last line as the result of the program.
     fn result(mut self) -> Result<Vec<u8>, Fault> {
         if self.last.ends_with(b"\n") {
             self.last.pop();

@@ -1,5 +1,5 @@
-//! Any program as a handler: the payload on its standard input, the result from its standard output, and its exit code
-//! decides.
+//! Any program as a handler: it reads the payload from standard input and writes the result to standard output, and its
+//! exit code decides the outcome.
 
 mod lines;
 mod tail;
@@ -22,15 +22,15 @@ use tokio::process::{Child, ChildStdin, Command};
 use tokio::time::timeout;
 use verdict::Group;
 
-/// How long a program may take to stop once it is asked to, before it is killed.
+/// Time for a program to stop after SIGTERM, before it is killed.
 const STOP_WITHIN: Duration = Duration::from_secs(10);
 
-/// A command line that is run once for every attempt.
+/// A command that runs once for every attempt.
 pub(crate) struct Program {
     command: String,
-    /// The content type of its output; unless given, JSON when it reads as JSON, otherwise plain bytes.
+    /// The content type of the result. If absent: JSON if the result is valid JSON, otherwise bytes.
     content_type: Option<ContentType>,
-    /// Whether its output is streamed while it runs.
+    /// Whether the output is streamed while the program runs.
     streams: bool,
 }
 
@@ -39,12 +39,12 @@ impl Program {
         Self { command, content_type, streams }
     }
 
-    /// Runs the command to its end, or stops it when the work is no longer wanted.
+    /// Runs the command until it exits, or stops it when the handler is cancelled.
     ///
-    /// A command that had to be stopped has not done its work, whatever its exit code, so the work is given back:
-    /// if it is still ours, another worker goes on with it at once.
+    /// A stopped command has not done its work, whatever its exit code, so the execution is delayed by zero: if this
+    /// worker still holds the lease, another worker can claim the execution at once.
     pub(crate) async fn run(&self, work: &Context) -> Result<Reply, Fault> {
-        let inputs = lay_out(work).await?;
+        let inputs = write_inputs(work).await?;
         let folder = inputs.as_ref().map(|folder| folder.path());
         let result = self.streams.then(TempDir::new).transpose();
         let result = result.map_err(|error| broken("cannot make a folder for its result", &error))?;
@@ -54,11 +54,11 @@ impl Program {
             .map_err(|error| Fault::retryable("spawn", format!("cannot run sh: {error}")))?;
         let group = Group::led_by(&child);
         let payload = work.payload().bytes.clone();
-        let mut running = Box::pin(see_through(&mut child, payload, self.streams.then_some(work)));
+        let mut running = Box::pin(run_child(&mut child, payload, self.streams.then_some(work)));
         tokio::select! {
             ended = &mut running => {
                 let ProgramExit { status, output, complaint } = ended?;
-                group.disband();
+                group.release();
                 verdict::judge(status, &complaint)?;
                 Ok(self.reply(written(result.as_deref()).await?.unwrap_or(output)))
             }
@@ -87,7 +87,7 @@ impl Program {
         for secret in verdict::withheld(std::env::vars_os()) {
             command.env_remove(secret);
         }
-        // Work that is in no trace is not in the one this worker was started in.
+        // An execution without a trace must not inherit the trace in which this worker was started.
         command.env_remove("TRACEPARENT").env_remove("TRACESTATE");
         if let Some(trace) = work.trace() {
             command.env("TRACEPARENT", trace.traceparent());
@@ -127,10 +127,11 @@ struct ProgramExit {
     complaint: String,
 }
 
-/// Feeds the program, reads its output, and waits for its end: all at once, since it may do them in any order.
+/// Writes the payload, reads the output, and waits for the exit of the program, all concurrently: the program may read,
+/// write and exit in any order.
 ///
-/// Its output is streamed when `work` is given, and otherwise collected.
-async fn see_through(child: &mut Child, payload: Bytes, work: Option<&Context>) -> Result<ProgramExit, Fault> {
+/// Streams the output if `work` is given, otherwise collects it.
+async fn run_child(child: &mut Child, payload: Bytes, work: Option<&Context>) -> Result<ProgramExit, Fault> {
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let ended = async { child.wait().await.map_err(|error| broken("cannot wait for it", &error)) };
     let output = async {
@@ -143,7 +144,7 @@ async fn see_through(child: &mut Child, payload: Bytes, work: Option<&Context>) 
     Ok(ProgramExit { status, output, complaint })
 }
 
-/// Writes the payload. A program need not read it: one that has closed its input wants no more.
+/// Writes the payload. A program need not read it: a closed standard input is no error.
 async fn feed(stdin: Option<ChildStdin>, payload: Bytes) -> Result<(), Fault> {
     let Some(mut stdin) = stdin else { return Ok(()) };
     match stdin.write_all(&payload).await {
@@ -152,7 +153,7 @@ async fn feed(stdin: Option<ChildStdin>, payload: Bytes) -> Result<(), Fault> {
     }
 }
 
-/// Reads the result, and gives up as soon as it is larger than any result may be.
+/// Reads the result. Fails as soon as it is larger than the maximum size of a result.
 async fn collect(stdout: Option<impl AsyncRead + Unpin>) -> Result<Vec<u8>, Fault> {
     let Some(stdout) = stdout else { return Ok(Vec::new()) };
     let mut output = Vec::new();
@@ -171,7 +172,7 @@ async fn collect(stdout: Option<impl AsyncRead + Unpin>) -> Result<Vec<u8>, Faul
     Ok(output)
 }
 
-/// The result a program wrote into the file it was told of; nothing when it wrote none.
+/// Returns the result that the program wrote into the file of `FF_RESULT`; `None` if it wrote none.
 async fn written(result: Option<&Path>) -> Result<Option<Vec<u8>>, Fault> {
     let Some(result) = result else { return Ok(None) };
     match tokio::fs::File::open(result).await {
@@ -185,8 +186,9 @@ fn broken(what: &str, error: &std::io::Error) -> Fault {
     Fault::retryable("command", format!("{what}: {error}"))
 }
 
-/// Writes the inputs into a folder for the program; `None` without inputs. Dropping the folder deletes it.
-pub(super) async fn lay_out(work: &Context) -> Result<Option<TempDir>, Fault> {
+/// Writes the inputs of the execution into a folder for the program. Returns `None` if there are none. Dropping the
+/// folder deletes it.
+pub(super) async fn write_inputs(work: &Context) -> Result<Option<TempDir>, Fault> {
     let mut folder = None;
     for name in work.inputs() {
         let input = work.input_payload(name).await?;

@@ -1,12 +1,12 @@
-//! The standard error of a program: passed on as it comes, its last lines kept for the failure.
+//! The standard error of a program: copied to that of the worker, with the last lines kept for the failure message.
 
 use ff_sdk::Fault;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 
-/// How much of the end is kept. A failure's message has room for it and for the text around it.
+/// Number of bytes kept of the end. A failure message has room for them and for the text around them.
 const KEPT_BYTES: usize = 4 * 1024;
 
-/// Passes a program's standard error on to ours until it ends; the last whole lines of it.
+/// Copies the standard error of a program to that of this process until it ends. Returns its last whole lines.
 pub(super) async fn follow(stderr: Option<impl AsyncRead + Unpin>) -> Result<String, Fault> {
     let Some(mut stderr) = stderr else { return Ok(String::new()) };
     let mut ours = tokio::io::stderr();
@@ -25,7 +25,7 @@ pub(super) async fn follow(stderr: Option<impl AsyncRead + Unpin>) -> Result<Str
     }
 }
 
-/// The end of a text that may be long.
+/// The last bytes of a text.
 #[derive(Default)]
 struct Tail {
     bytes: Vec<u8>,
@@ -42,7 +42,7 @@ impl Tail {
         }
     }
 
-    /// The lines that are whole; part of one when there is no whole one.
+    /// Returns the whole lines, or the end of a line if no line is whole.
     #[allow(clippy::disallowed_methods, reason = "a message for people, not a payload")]
     fn text(&self) -> String {
         let first_whole = self.bytes.iter().position(|byte| *byte == b'\n').map_or(0, |at| at + 1);

@@ -1,4 +1,5 @@
-//! The meaning of an exit code for the work.
+//! The outcome of an attempt by the exit code of its program, the process group of the program, and the variables
+//! withheld from it.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::ExitStatusExt;
@@ -9,10 +10,11 @@ use ff_sdk::store_url::holds_password;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::Child;
 
-/// The code by which a program says that its input is wrong and will be every time: `EX_DATAERR` of `sysexits.h`.
+/// Exit code for an invalid payload, with which every attempt would fail: `EX_DATAERR` of `sysexits.h`.
 const INPUT_IS_WRONG: i32 = 65;
 
-/// Whether the program did its work. Its code is the category of the failure, so that a retry policy can tell codes apart.
+/// Returns the failure of a program that did not succeed. The category contains the exit code, so that a retry policy
+/// can tell codes apart.
 pub(super) fn judge(status: ExitStatus, complaint: &str) -> Result<(), Fault> {
     let (category, how) = match (status.code(), status.signal()) {
         (Some(0), _) => return Ok(()),
@@ -25,8 +27,8 @@ pub(super) fn judge(status: ExitStatus, complaint: &str) -> Result<(), Fault> {
     Err(Fault { category, message, permanent })
 }
 
-/// The process group a child leads. It is killed when this is dropped before the program was over, so that no handler
-/// leaves a child process behind that is not waited for.
+/// The process group of a child. Dropping this value before the program has exited kills the group, so that no process
+/// survives its handler.
 pub(super) struct Group {
     leader: Option<Pid>,
 }
@@ -37,18 +39,18 @@ impl Group {
         Self { leader }
     }
 
-    /// The program ended by itself. Processes it left in the background are not stopped: the number of their group may
-    /// soon belong to another process.
-    pub(super) fn disband(mut self) {
+    /// Releases the group of a program that has exited by itself. Its background processes are not stopped: the number
+    /// of the group may soon belong to another process.
+    pub(super) fn release(mut self) {
         self.leader = None;
     }
 
-    /// Asks every member to stop.
+    /// Sends SIGTERM to every process of the group.
     pub(super) fn terminate(&self) {
         self.signal(Signal::TERM);
     }
 
-    /// Sends a signal to the processes that are left of the group, if any.
+    /// Sends a signal to the remaining processes of the group, if any.
     fn signal(&self, signal: Signal) {
         let Some(leader) = self.leader else { return };
         match kill_process_group(leader, signal) {
@@ -67,7 +69,8 @@ impl Drop for Group {
 /// Variables that are always secret.
 const SECRET: &[&str] = &["FF_API_KEY", "FF_TOKEN"];
 
-/// The variables of ours that hold a secret: keys, tokens, and addresses with a password.
+/// Returns the names of the `FF_*` variables with a secret: keys, tokens, and addresses with a password. A value that
+/// is not UTF-8 counts as a secret.
 pub(super) fn withheld(variables: impl Iterator<Item = (OsString, OsString)>) -> impl Iterator<Item = OsString> {
     variables.filter(|(name, value)| is_secret(name, value)).map(|(name, _)| name)
 }

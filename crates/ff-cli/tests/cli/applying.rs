@@ -1,4 +1,4 @@
-//! `ff apply` and `ff export`: a file says how lanes, quotas and the like are to be.
+//! `ff apply` and `ff export`: lanes, quotas, schedules and budgets defined in a file.
 
 use std::fs;
 

@@ -1,4 +1,5 @@
-//! `ff bench`: one object of one shape for every scenario and store, and nothing left beside the store.
+//! `ff bench`: a report of the same form for every scenario and store, and no leftovers of the floor, which is the
+//! queue measured for comparison.
 
 use serde_json::Value;
 
@@ -58,7 +59,7 @@ fn executions_with_a_quota_are_compared_with_executions_without() {
     }
 }
 
-/// A typical job takes more space than a plain one, and both leave a sound store behind.
+/// A typical job takes more space than a plain one, and the store is valid after both.
 #[test]
 fn typical_and_plain_jobs_are_submitted_in_bulk() {
     let (folder, server) = (tempfile::tempdir().unwrap(), Process::start(Flavour::Valkey, &[]));
@@ -183,7 +184,7 @@ fn bench(folder: &std::path::Path, args: &[&str]) -> Value {
     CommandRun::of(command(folder, &[&["bench"], args, &["--json"]].concat())).json()
 }
 
-/// Both sides were measured, and the ratio is of them.
+/// Asserts that the report has the throughput, the floor, their ratio, and the conditions of the measurement.
 fn compared(report: &Value) {
     for name in ["throughput_per_s", "floor_per_s", "ratio"] {
         assert!(report[name].as_f64().is_some_and(|figure| figure > 0.0), "{name}: {report}");

@@ -1,4 +1,4 @@
-//! `ff completions`: shells accept the scripts, and complete with them.
+//! `ff completions`: shells accept the scripts and complete commands with them.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ fn script(shell: &str) -> String {
 }
 
 #[test]
-fn bash_takes_it_and_completes_with_it() {
+fn bash_completes_with_the_script() {
     let query = "COMP_WORDS=(ff lanes pa); COMP_CWORD=2; _ff ff pa lanes; printf '%s\\n' \"${COMPREPLY[@]}\"";
     let folder = TempDir::new().unwrap();
     let program = folder.path().join("program");

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use crate::world::{CommandRun, World, command};
 
-/// `ff` beside a file with this in it.
+/// Runs `ff` in a folder whose `flowfabric.toml` has this content.
 fn beside(file: &str, args: &[&str], variables: &[(&str, &str)]) -> CommandRun {
     let folder = TempDir::new().unwrap();
     std::fs::write(folder.path().join("flowfabric.toml"), file).unwrap();
@@ -16,7 +16,7 @@ fn beside(file: &str, args: &[&str], variables: &[(&str, &str)]) -> CommandRun {
     CommandRun::of(command)
 }
 
-/// The value of a setting in force, and its source.
+/// Returns the value of a setting in force, and its source.
 fn found(config: &Value, name: &str) -> (Option<String>, String) {
     let settings = config["settings"].as_array().unwrap();
     let one = settings.iter().find(|one| one["name"] == name).unwrap_or_else(|| panic!("no {name} in {config}"));
@@ -110,7 +110,7 @@ fn a_password_is_never_shown() {
     wrong.refused(2, "server.store");
 }
 
-/// The page has one row per setting; `FF_BLESS=1` writes them.
+/// The page has one row per setting; `FF_BLESS=1` writes the rows.
 #[test]
 fn every_setting_is_on_the_page() {
     const BEGIN: &str = "<!-- Written by `FF_BLESS=1 cargo test -p ff-cli --test cli on_the_page`. -->\n";

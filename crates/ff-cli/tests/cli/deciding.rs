@@ -10,7 +10,7 @@ use tokio::runtime::Runtime;
 
 use crate::world::{CommandRun, World};
 
-/// A server, and a worker whose handlers wait. It is gone when its test ends.
+/// A server, and a worker whose handlers suspend. Dropping it stops both.
 struct SuspendedWork {
     world: World,
     _working: Runtime,
@@ -33,7 +33,7 @@ impl SuspendedWork {
         Self { world, _working: working }
     }
 
-    /// Submits work and returns its id once it waits.
+    /// Submits an execution, and returns its id once it is suspended.
     fn waits(&self, kind: &str) -> String {
         let id = self.world.ok(&["submit", kind]);
         let suspended = |_: &usize| self.world.json(&["get", &id])["public_state"] == "suspended";
@@ -190,7 +190,7 @@ fn a_signal_is_delivered_with_a_token_or_as_an_operator() {
     assert!(other.ends_with(": recorded, but the execution waits for a signal of another name"), "{other}");
     let args = ["signal", &id, "paid", "--payload", r#"{"n":5}"#, "--source", "bank:b-7", "--idempotency-key", "once"];
     let paid = asking.world.ok(&args);
-    assert!(paid.ends_with(": counted, and the execution goes on"), "{paid}");
+    assert!(paid.ends_with(": counted, and the execution resumes"), "{paid}");
     let result: Value = serde_json::from_str(&asking.result(&id)).unwrap();
     assert_eq!(result, json!({"name": "paid", "from": "bank:b-7", "payload": {"n": 5}}));
     asking.world.run(&["signal", &id, "paid"]).refused(1, "has no open waitpoint");
@@ -223,7 +223,7 @@ fn links_lead_to_the_public_address_and_work_after_a_rotation() {
         CommandRun::of(signal)
     };
     answer(&old, "rejected").refused(1, "retired");
-    assert!(answer(&token(), "rejected").ok().contains("goes on"));
+    assert!(answer(&token(), "rejected").ok().contains("resumes"));
     assert_eq!(asking.result(&id), r#""no from cli: ""#);
     asking.world.run(&["dev", "--public-url", "ff.example.org"]).refused(2, "must be an address such as https://");
 }
@@ -241,7 +241,7 @@ fn suspensions_are_listed_with_approval_links_on_request() {
     assert!(!asking.world.ok(&["suspensions"]).contains(&token), "only who asks for links sees tokens");
     let mut signal = asking.world.command(&["signal", &id, "approved", "--waitpoint", "Deploy 1.4?"]);
     signal.env("FF_TOKEN", token);
-    assert!(CommandRun::of(signal).ok().contains("goes on"));
+    assert!(CommandRun::of(signal).ok().contains("resumes"));
     assert_eq!(asking.result(&id), r#""yes from cli: ""#);
 }
 
@@ -250,7 +250,7 @@ fn a_suspension_timeout_is_reported_as_such() {
     let asking = SuspendedWork::start();
     let id = asking.world.ok(&["submit", "hurry"]);
     asking.world.run(&["result", &id, "--wait"]).refused(5, "expired: what it waited for did not come in time");
-    assert!(asking.world.ok(&["attempts", &id]).contains("waited too long"));
+    assert!(asking.world.ok(&["attempts", &id]).contains("suspension timed out"));
 }
 
 #[test]

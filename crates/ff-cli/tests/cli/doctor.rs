@@ -1,4 +1,4 @@
-//! `ff doctor`: a sound store is found sound and a damaged one is not, through its server and without one.
+//! `ff doctor`: finds nothing in a valid store, and the damage in a damaged one, through its server and directly.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Stores that may lose acknowledged work, and stores that are away: the log's messages, and how often they come.
+//! The log about stores that may lose acknowledged work, and about unreachable stores: its messages and their rate.
 
 use std::path::Path;
 
@@ -77,7 +77,7 @@ fn other_stores_that_may_lose_work_are_refused_as_well() {
     assert!(!folder.path().join("a.db").exists());
 }
 
-/// The database is away for more than ten seconds while a worker asks for work and callers submit.
+/// The database is down for more than ten seconds while a worker claims and callers submit.
 #[test]
 fn a_database_that_is_away_is_logged_every_ten_seconds_and_once_when_it_is_back() {
     let (folder, mut database) = (tempfile::tempdir().unwrap(), Postgres::start(Disk::Waited, &[]));
@@ -93,12 +93,12 @@ fn a_database_that_is_away_is_logged_every_ten_seconds_and_once_when_it_is_back(
         assert_ne!(submit("echo").code, Some(0));
     }
     lines.extend(server.says_until("the store does not answer"));
-    // A heartbeat of the worker fails, and its repetitions.
+    // A heartbeat of the worker and its retries fail.
     let mut worker_lines = worker.says_until("the store does not answer");
     database.restart();
     lines.extend(server.says_until("the store answers again"));
     let alarms = lines.iter().filter(|line| line.contains("WARN") || line.contains("ERROR")).count();
-    // The second comes after ten seconds; a third, if starting the database took ten more.
+    // The second warning is logged after ten seconds, a third if the start of the database takes ten more.
     assert!((2..=3).contains(&alarms), "{lines:#?}");
     assert!(lines.iter().filter(|line| line.contains("WARN")).all(|line| line.contains("failures=")), "{lines:#?}");
     assert_eq!(lines.iter().filter(|line| line.contains("answers again")).count(), 1);

@@ -1,4 +1,4 @@
-//! `ff flow`: a graph from a file, followed to its end, looked at, stopped and run again.
+//! `ff flow`: a flow from a file is submitted, watched, shown, cancelled and replayed.
 
 use serde_json::json;
 
@@ -198,7 +198,7 @@ fn write(world: &World, name: &str, text: &str) {
     std::fs::write(world.folder.path().join(name), text).unwrap();
 }
 
-/// The execution a node is.
+/// Returns the execution id of a node.
 fn member(world: &World, flow: &str, node: &str) -> String {
     let flow = world.json(&["flow", "get", flow]);
     let members = flow["graph"]["members"].as_array().unwrap();

@@ -1,4 +1,4 @@
-//! The tool's help, and its errors on a command line it does not understand.
+//! The help, and the errors for invalid command lines.
 
 use std::path::Path;
 
@@ -82,7 +82,7 @@ fn a_slip_of_the_finger_is_answered_with_what_was_meant() {
     }
     for (args, why) in [
         (&["list", "--limit", "x"][..], "'--limit <N>': must be a whole number"),
-        (&["submit", "a", "--at", "soon"], "'--at <WHEN>': must be a moment as in"),
+        (&["submit", "a", "--at", "soon"], "'--at <WHEN>': must be a time as in"),
         (&["server", "--store", "memory:", "--max-waiting", "x"], "'--max-waiting <COUNT>': must be a whole number"),
         (
             &["list", "--cursor", "x"],

@@ -1,4 +1,4 @@
-//! `ff keys`: the first key is made on the store, the rest over HTTP, and no request is answered without one.
+//! `ff keys`: the first key is created directly in the store, others over HTTP, and a request without a key is refused.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::world::{CommandRun, Process, command};
 
-/// A store with keys, and a server over it.
+/// A server for a store with keys.
 struct KeyedServer {
     folder: TempDir,
     admin: String,
@@ -215,7 +215,7 @@ fn a_server_proves_its_name_and_a_client_believes_only_whom_it_trusts() {
     CommandRun::of(command(secured.folder.path(), &swapped)).refused(2, "authority.key does not fit");
 }
 
-/// An authority, and a certificate of its for this machine.
+/// Creates a certificate authority, and a certificate signed by it for this machine.
 fn certify(folder: &Path) {
     std::fs::write(folder.join("server.ext"), "subjectAltName=IP:127.0.0.1\n").unwrap();
     let new_key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";

@@ -1,4 +1,4 @@
-//! The log: for people or for programs, and every line about an execution says which.
+//! The log as text and as JSON: every line about an execution has its id.
 
 use serde_json::Value;
 

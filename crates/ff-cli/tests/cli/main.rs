@@ -1,4 +1,4 @@
-//! The tool as its users run it: the real binary, real processes, a real store.
+//! Tests of the tool as users run it: the real binary, real processes, and a real store.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -90,7 +90,7 @@ fn a_terminal_user_must_confirm_before_everything_is_cancelled() {
 }
 
 #[test]
-fn a_lane_is_held_back_limited_and_let_go() {
+fn a_lane_is_limited_held_and_released() {
     let world = World::start();
     world.ok(&["submit", "a", "--lane", "mail"]);
     assert!(world.ok(&["lanes", "pause", "mail"]).contains("paused"));

@@ -1,4 +1,4 @@
-//! A server in front of Postgres, its tables made ahead, and the error for a database that cannot be used: one line.
+//! A server in front of Postgres with migrated tables, and the one-line error for a database that cannot be used.
 
 use crate::postgres_server::{Disk, Postgres};
 use crate::world::{CommandRun, Process as Running, command};

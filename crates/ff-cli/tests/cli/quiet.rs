@@ -12,11 +12,11 @@ use crate::servers::{Flavour, Process as Valkey};
 use crate::world::{CommandRun, Process, command};
 
 const CANARY: &str = "canary-8d1f2c";
-/// The canary in base64, as it travels: as it is, and in quotes.
+/// The canary in base64, encoded without and with quotes.
 const ENCODED: [&str; 2] = ["Y2FuYXJ5LThkMWYyY", "ImNhbmFyeS04ZDFmMmMi"];
 const SECRET: &str = "ca9a4ca9a4ca9a4cca9a4ca9a4ca9a4c";
 
-/// Every library that could log the data it sends or receives, at its loudest.
+/// The most verbose level for every library that could log the data it sends or receives.
 const LOUDEST: &str = "trace,tokio_postgres=trace,postgres_protocol=trace,redis=trace,rusqlite=trace,hyper=trace,\
                        hyper_util=trace,h2=trace,reqwest=trace,rustls=trace,tower=trace,axum=trace,mio=trace,tokio=trace";
 
@@ -42,7 +42,8 @@ fn nothing_secret_is_logged_over_valkey() {
     nothing_secret_is_logged(&store.url(), "");
 }
 
-/// Uses payloads, tokens, keys and secrets wherever one is taken; `marker` is a text that shows the driver was logged.
+/// Uses payloads, tokens, keys and secrets in all commands that accept them. `marker` is a text in the log that shows
+/// that the driver logs.
 fn nothing_secret_is_logged(store: &str, marker: &str) {
     let folder = tempfile::tempdir().unwrap();
     let key = (store != "memory:").then(|| {
@@ -133,7 +134,7 @@ fn libraries_do_not_log_at_any_verbosity() {
     assert!(theirs.is_empty(), "{theirs:?}");
 }
 
-/// `ff` that logs all there is.
+/// Returns the command `ff` with the most verbose log.
 fn loud(folder: &Path, args: &[&str]) -> Command {
     let mut command = command(folder, args);
     command.env("RUST_LOG", LOUDEST);

@@ -1,4 +1,4 @@
-//! `ff schedules`: work that starts at times written ahead.
+//! `ff schedules`: work that starts at defined times.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! `ff dev` and `ff server`: they say where things are, stop when asked to, and say why they cannot start.
+//! `ff dev` and `ff server`: they print their addresses, stop on a signal, and report why they cannot start.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -33,7 +33,7 @@ fn a_server_stops_while_a_caller_waits_for_an_end() {
     assert!(world.dev.stop().success());
     let line = waiting.says("error: ");
     assert!(line.contains("store_unavailable: ") || line.contains("outcome_unknown: "), "{line}");
-    assert!(line.contains("goes on"), "{line}");
+    assert!(line.contains("continues"), "{line}");
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn pages_of_configured_origins_may_read_streams() {
     }
 }
 
-/// The answer at an address, with its head.
+/// Returns the HTTP response to a GET, with its head.
 pub(crate) fn get(address: &str, path: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();

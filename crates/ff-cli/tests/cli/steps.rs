@@ -10,7 +10,7 @@ use tokio::runtime::Runtime;
 
 use crate::world::World;
 
-/// An execution whose worker has recorded steps and then failed for good.
+/// Returns an execution whose worker has recorded steps and then failed permanently.
 fn recorded(world: &World, steps: &[(&str, &str)]) -> String {
     let id = world.ok(&["submit", "a"]);
     Runtime::new().unwrap().block_on(async {

@@ -1,4 +1,4 @@
-//! TLS as the page on security says to set it up, and the errors when it is not.
+//! TLS set up as in `docs/security.md`, and the errors for other setups.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +7,7 @@ use crate::world::{CommandRun, Process, World, command};
 
 const PAGE: &str = include_str!("../../../../docs/security.md");
 
-/// Runs a line in a shell, in a folder.
+/// Runs a shell command in a folder.
 fn shell(folder: &Path, line: &str) {
     let output = Command::new("sh").args(["-c", line]).current_dir(folder).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();

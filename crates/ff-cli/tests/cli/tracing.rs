@@ -1,4 +1,4 @@
-//! Traces on the command line: said, found in the environment, shown, and handed to a program.
+//! Traces: given by an option or the environment, shown, and passed to a program.
 
 use crate::world::{CommandRun, World};
 

@@ -1,4 +1,4 @@
-//! A server in front of Valkey, and the error for a server that cannot be used: one line, and nothing written.
+//! A server in front of Valkey, and the one-line error for a Valkey that cannot be used, to which nothing is written.
 
 use std::time::{Duration, Instant};
 
@@ -30,8 +30,8 @@ fn work_is_served_from_valkey_and_survives_the_server_in_front_of_it() {
     assert!(direct.ends_with("nothing is wrong"), "{direct}");
 }
 
-/// A store that hangs is worse than one that is gone: its connections stay open. Its callers are answered all the same, the log says so,
-/// and SIGTERM ends the server.
+/// A hanging store is worse than a stopped one, because its connections stay open. Callers still get an answer, the log
+/// reports the outage, and SIGTERM ends the server.
 #[test]
 fn a_store_that_hangs_is_reported_and_does_not_keep_the_server_from_stopping() {
     let (folder, store) = (tempfile::tempdir().unwrap(), Process::start(Flavour::Valkey, &[]));

@@ -1,4 +1,4 @@
-//! `--wait`: the result and nothing else, or a code that says how else it ended.
+//! `--wait`: prints only the result; any other outcome has its own exit code.
 
 use rustix::process::Signal;
 use serde_json::json;
@@ -32,7 +32,7 @@ fn an_execution_that_has_not_ended_has_no_result() {
     let id = world.ok(&["submit", "nobody.does.this"]);
     world.run(&["result", &id]).refused(1, "execution_not_terminal");
     world.run(&["result", &id, "--wait", "--timeout", "20ms"]).refused(124, &id);
-    world.run(&["submit", "nobody.does.this", "--wait", "--timeout", "20ms"]).refused(124, "goes on");
+    world.run(&["submit", "nobody.does.this", "--wait", "--timeout", "20ms"]).refused(124, "continues");
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn an_interrupted_caller_learns_that_the_execution_continues() {
     waiting.signal(Signal::INT);
     let line = waiting.says("interrupted: ");
     let id = line.split_whitespace().nth(1).unwrap();
-    assert!(line.contains("goes on"), "{line}");
+    assert!(line.contains("continues"), "{line}");
     assert_eq!(waiting.wait().code(), Some(130));
     assert_eq!(world.json(&["get", id])["public_state"], "waiting");
 }

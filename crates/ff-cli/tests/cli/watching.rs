@@ -1,4 +1,4 @@
-//! `ff watch`: one execution to its end, or everything until told to stop.
+//! `ff watch`: one execution until it ends, or all lanes and events until a signal.
 
 use rustix::process::Signal;
 
@@ -52,7 +52,7 @@ fn a_watch_that_is_cut_short_leaves_the_execution_alone() {
     let watching = world.spawn(&["watch", &id]);
     watching.prints("waiting");
     watching.signal(Signal::INT);
-    watching.says(&format!("interrupted: {id} goes on"));
+    watching.says(&format!("interrupted: {id} continues"));
     assert_eq!(watching.wait().code(), Some(130));
     let late = world.run(&["watch", &id, "--timeout", "10ms"]);
     assert_eq!(late.code, Some(124), "{}", late.stderr);

@@ -1,4 +1,4 @@
-//! `ff worker`: any program, its payload, its result, its exit code, its end.
+//! `ff worker`: any program as a handler, with its payload, its result, its exit code and its stop.
 
 use std::process::Command;
 use std::thread;
@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::serving::get;
 use crate::world::{Process, World};
 
-/// Retries without a pause, so that a test need not wait for one.
+/// A policy of retries without a delay, so that tests need not wait.
 const AT_ONCE: &str = r#"{"retry_policy":{"max_retries":2,"backoff":{"type":"fixed","delay_ms":0}}}"#;
 
 #[test]
@@ -92,7 +92,7 @@ fn a_result_is_taken_at_its_limit_and_refused_one_past_it() {
     submit("999999999").refused(3, "invalid_result");
 }
 
-/// The worker runs one program at a time, so the second can only run when the first was really stopped.
+/// The worker runs one program at a time, so the second program runs only if the first was really stopped.
 #[test]
 fn cancelling_stops_a_running_program_at_once() {
     let world = World::start();
@@ -122,7 +122,7 @@ fn a_program_that_will_not_stop_is_killed() {
     let id = world.ok(&["submit", "deaf", "--payload", "1\n"]);
     worker.says("deaf");
     world.ok(&["cancel", &id]);
-    // The worker is busy for longer than a submitter waits without a word.
+    // The worker stays busy until it kills the first program, longer than `--wait` waits before it explains the delay.
     let ran = world.run(&["submit", "deaf", "--payload", "0\n", "--wait", "--timeout", "1m"]);
     assert_eq!(ran.text().trim_end(), "heard", "{}", ran.stderr);
 }

@@ -1,4 +1,4 @@
-//! A server of one's own and the commands typed beside it.
+//! A server for one test, and the commands run against it.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -12,10 +12,10 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// No operation here takes this long unless it fails. A lease that is not renewed expires later.
+/// Maximum time of an operation that succeeds. It is shorter than a lease, so that no test passes because a lease expired.
 const LONG: Duration = Duration::from_secs(20);
 
-/// A folder, and `ff dev` on it.
+/// A folder, and `ff dev` running in it.
 pub(crate) struct World {
     pub(crate) folder: TempDir,
     pub(crate) server: String,
@@ -27,12 +27,12 @@ impl World {
         Self::within(TempDir::new().unwrap())
     }
 
-    /// Starts `ff dev` on a folder that may hold something already.
+    /// Starts `ff dev` in a folder that may already contain a store.
     pub(crate) fn within(folder: TempDir) -> Self {
         Self::start_with(folder, &[])
     }
 
-    /// Starts `ff dev` with further options.
+    /// Starts `ff dev` with additional options.
     pub(crate) fn with(options: &[&str]) -> Self {
         Self::start_with(TempDir::new().unwrap(), options)
     }
@@ -51,14 +51,15 @@ impl World {
         self.folder
     }
 
-    /// A command that talks to this server.
+    /// Returns a command that uses this server.
     pub(crate) fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
         let mut command = command(self.folder.path(), args);
         command.env("FF_SERVER", &self.server);
         command
     }
 
-    /// The same on a terminal, which shows output and complaints together. `script` is part of util-linux.
+    /// Returns a command that runs on a terminal, which shows standard output and standard error together. `script` is
+    /// part of util-linux.
     pub(crate) fn on_a_terminal(&self, args: &[&str]) -> Command {
         let quoted: Vec<_> = args.iter().map(|arg| format!("'{arg}'")).collect();
         let typed = format!("{} {}", env!("CARGO_BIN_EXE_ff"), quoted.join(" "));
@@ -67,7 +68,7 @@ impl World {
         command
     }
 
-    /// A command on a screen of so many columns.
+    /// Runs a command on a screen of this width, and asserts that its output fits.
     pub(crate) fn on_columns(&self, columns: usize, args: &[&str]) -> CommandRun {
         let mut command = self.command(args);
         command.env("COLUMNS", columns.to_string());
@@ -81,28 +82,28 @@ impl World {
         CommandRun::of(self.command(args))
     }
 
-    /// The output of a command that must succeed, without the end of its last line.
+    /// Returns the output of a command that must succeed, without white space at its end.
     pub(crate) fn ok<S: AsRef<OsStr>>(&self, args: &[S]) -> String {
         self.run(args).ok()
     }
 
-    /// The one JSON document a command that must succeed prints with `--json`.
+    /// Returns the JSON document that a command prints with `--json`; the command must succeed.
     pub(crate) fn json(&self, args: &[&str]) -> Value {
         self.run(&[args, &["--json"]].concat()).json()
     }
 
-    /// A command that goes on in the background.
+    /// Starts a command in the background.
     pub(crate) fn spawn(&self, args: &[&str]) -> Process {
         Process::start(self.command(args))
     }
 
-    /// A worker that runs a command for work of a kind.
+    /// Starts a worker that runs a command for executions of a kind.
     pub(crate) fn worker(&self, kind: &str, exec: &str) -> Process {
         self.spawn(&["worker", "--kind", kind, "--exec", exec])
     }
 }
 
-/// `ff` in a folder, with nothing of this machine's settings.
+/// Returns the command `ff` in a folder, without the `FF_*`, log and trace variables of this process.
 pub(crate) fn command<S: AsRef<OsStr>>(folder: &Path, args: &[S]) -> Command {
     program(env!("CARGO_BIN_EXE_ff"), folder, args)
 }
@@ -118,12 +119,12 @@ fn program<S: AsRef<OsStr>>(name: &str, folder: &Path, args: &[S]) -> Command {
     command
 }
 
-/// `ff dev` on a folder, at an address of its own.
+/// Returns the command `ff dev` in a folder, with a free port.
 pub(crate) fn dev(folder: &Path) -> Command {
     command(folder, &["dev", "--listen", "127.0.0.1:0"])
 }
 
-/// A command that has ended.
+/// The output and exit code of a command that has ended.
 pub(crate) struct CommandRun {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: Vec<u8>,
@@ -152,7 +153,7 @@ impl CommandRun {
         str::from_utf8(&self.stdout).unwrap()
     }
 
-    /// Its output, when it succeeded and had nothing to complain of.
+    /// Returns the output. Asserts success, and that standard error is empty.
     pub(crate) fn ok(self) -> String {
         assert_eq!((self.code, self.stderr.as_str()), (Some(0), ""), "printed {}", self.text());
         self.text().trim_end().to_owned()
@@ -163,14 +164,14 @@ impl CommandRun {
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
     }
 
-    /// That it ended with this code, printed nothing, and complained of this.
+    /// Asserts the exit code, an empty standard output, and an error that contains `complaint`.
     pub(crate) fn refused(self, code: i32, complaint: &str) {
         assert_eq!((self.code, self.text()), (Some(code), ""), "{}", self.stderr);
         assert!(self.stderr.starts_with("error: ") && self.stderr.contains(complaint), "{}", self.stderr);
     }
 }
 
-/// A command that goes on. It is killed when its test ends.
+/// A running command. Dropping it kills the process.
 pub(crate) struct Process {
     child: Child,
     stdout: Receiver<String>,
@@ -185,7 +186,7 @@ impl Process {
         Self { child, stdout, stderr }
     }
 
-    /// Waits for a line of its output that contains this.
+    /// Waits for a line of standard output that contains the text.
     pub(crate) fn prints(&self, text: &str) -> String {
         find(&self.stdout, text).unwrap_or_else(|| {
             let said: Vec<_> = self.stderr.try_iter().collect();
@@ -193,12 +194,12 @@ impl Process {
         })
     }
 
-    /// Waits for a line of its standard error that contains this.
+    /// Waits for a line of standard error that contains the text.
     pub(crate) fn says(&self, text: &str) -> String {
         find(&self.stderr, text).unwrap_or_else(|| panic!("it did not say {text:?}"))
     }
 
-    /// Every line of its standard error up to one that contains this.
+    /// Returns the lines of standard error up to one that contains the text.
     pub(crate) fn says_until(&self, text: &str) -> Vec<String> {
         let mut lines = Vec::new();
         while !lines.last().is_some_and(|line: &String| line.contains(text)) {
@@ -213,12 +214,12 @@ impl Process {
         kill_process(pid, signal).unwrap();
     }
 
-    /// Waits for its end.
+    /// Waits for the exit.
     pub(crate) fn wait(mut self) -> ExitStatus {
         self.child.wait().unwrap()
     }
 
-    /// Asks it to stop, and waits for its end.
+    /// Sends SIGTERM and waits for the exit.
     pub(crate) fn stop(self) -> ExitStatus {
         self.signal(Signal::TERM);
         self.wait()
@@ -226,7 +227,7 @@ impl Process {
 }
 
 impl Process {
-    /// Asks it to stop, waits for its end, and returns its output that has not been read yet.
+    /// Sends SIGTERM, waits for the exit, and returns the output that has not been read yet.
     pub(crate) fn stop_and_tell(mut self) -> (ExitStatus, String) {
         self.signal(Signal::TERM);
         let status = self.child.wait().unwrap();
@@ -242,7 +243,7 @@ impl Drop for Process {
     }
 }
 
-/// Reads lines as they come, so that nothing blocks on a full pipe.
+/// Reads lines in a thread, so that the process never blocks on a full pipe.
 fn lines(source: impl Read + Send + 'static) -> Receiver<String> {
     let (send, receive) = channel();
     thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! Budgets in the file, defined as `POST /v1/budgets/{name}` defines them.
+//! Budgets in the file. An entry is the definition in `POST /v1/budgets/{budget}`.
 
 use std::collections::BTreeMap;
 

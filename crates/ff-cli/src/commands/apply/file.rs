@@ -1,4 +1,4 @@
-//! The file: a section for each kind of thing, and in it an entry for each name.
+//! The file of `ff apply`: a section for each kind of resource, with an entry for each name.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,7 +17,8 @@ use super::resource::Resource;
 use crate::exit::Usage;
 use crate::input::Input;
 
-/// A section that is left out is not looked at; one that is empty names nothing.
+/// A configuration file. Resources of an absent section are left alone. A present but empty section names no resources, so
+/// pruning applies to all resources of its kind.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ConfigurationFile {
@@ -32,7 +33,7 @@ pub(super) struct ConfigurationFile {
 }
 
 impl ConfigurationFile {
-    /// Reads a file and checks every entry of it. YAML reads JSON too.
+    /// Reads a file and checks every entry. The YAML parser reads JSON as well.
     pub(super) fn read(file: &Path, namespace: &Namespace) -> anyhow::Result<Self> {
         let input = if file == Path::new("-") { Input::Stdin } else { Input::File(file.to_owned()) };
         let text = input.text(limits::FLOW_BYTES)?;
@@ -51,7 +52,7 @@ impl ConfigurationFile {
         checked.map_err(|refusal| Usage(format!("{}: {refusal}", file.display())).into())
     }
 
-    /// The resources of a namespace in a store.
+    /// Returns the resources of a namespace in a store.
     pub(super) async fn stored(client: &Client, namespace: &Namespace) -> anyhow::Result<Self> {
         let lanes = Some(LaneEntry::stored(client, namespace).await?);
         let quotas = Some(QuotaDefinition::stored(client, namespace).await?);
@@ -61,7 +62,7 @@ impl ConfigurationFile {
     }
 }
 
-/// Refuses the first entry that no store would accept.
+/// Returns the refusal of the first invalid entry. Its field begins with the section and the name of the entry.
 fn check<R: Resource>(entries: &Option<BTreeMap<R::Name, R>>, namespace: &Namespace) -> Result<(), Refusal> {
     for (name, entry) in entries.iter().flatten() {
         entry.check(namespace, name).map_err(|mut refusal| {

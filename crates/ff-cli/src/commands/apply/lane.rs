@@ -1,5 +1,5 @@
-//! Lanes in the file: a setting that is left out is the default. The state belongs to operators: one may have paused a
-//! lane for a reason unknown to the file, so it stays unless the file has it.
+//! Lanes in the file. An absent setting means the default, except for the state: an operator may have paused the lane
+//! for a reason unknown to the file, so an absent state leaves the stored state unchanged.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,8 @@ impl LaneEntry {
         Self { state, concurrency, ageing_ms, retention_ms, fair_by, weights }
     }
 
-    /// The call that brings a lane with the weights `known` to this entry.
+    /// Returns the arguments that configure a lane as in this entry. `known` are its stored weights; weights that are
+    /// not in this entry are reset to the default.
     fn into_args(self, namespace: Namespace, lane: LaneId, known: BTreeMap<FairKey, u32>) -> ConfigureLaneArgs {
         let gone = known.into_keys().map(|key| (key, Setting::Default));
         let wanted = self.weights.into_iter().map(|(key, weight)| (key, Setting::To(weight)));

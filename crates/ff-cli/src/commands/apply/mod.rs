@@ -1,4 +1,4 @@
-//! Lanes, quotas, budgets and the like from a file: finds the differences and applies them.
+//! `ff apply` and `ff export`: lanes, quotas, schedules and budgets in a file, and their differences from a store.
 
 mod budget;
 mod file;
@@ -40,7 +40,7 @@ pub(crate) struct Apply {
 #[derive(Args)]
 pub(crate) struct Export {}
 
-/// The result, for programs.
+/// The result as JSON.
 #[derive(Serialize)]
 struct AppliedFile<'a> {
     dry_run: bool,

@@ -1,4 +1,4 @@
-//! The differences between a file and a store, and the calls that remove them.
+//! The differences between a file and a store, and the calls that apply them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,17 +13,18 @@ use serde_json::{Map, Value};
 use super::file::ConfigurationFile;
 use super::resource::Resource;
 
-/// The changes in the order they are made: sections in the order of the file's description, and within one by name.
+/// The changes in the order in which they are made: lanes, quotas, schedules, budgets. Within a section, entries of the
+/// file come first, then pruned resources; both are sorted by name.
 pub(super) struct Plan {
     pub(super) changes: Vec<Change>,
     calls: Vec<Call>,
     pub(super) unchanged: usize,
 }
 
-/// Makes one change.
+/// A function that makes one change.
 type Call = Box<dyn FnOnce(Client, Namespace) -> LocalBoxFuture<'static, anyhow::Result<()>>>;
 
-/// One thing that is not as the file says.
+/// A difference between the store and the file.
 #[derive(Serialize)]
 pub(super) struct Change {
     section: &'static str,
@@ -104,7 +105,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Makes the changes. Each of them is safe to repeat, so a file that was half applied is simply applied again.
+    /// Makes the changes. Each of them is idempotent, so a file that was partly applied can be applied again.
     pub(super) async fn carry_out(&mut self, client: &Client, namespace: &Namespace) -> anyhow::Result<()> {
         let all = self.changes.len();
         for (done, (change, call)) in self.changes.iter().zip(self.calls.drain(..)).enumerate() {
@@ -114,7 +115,7 @@ impl Plan {
         Ok(())
     }
 
-    /// How much changes, in one line.
+    /// Returns the number of changes of each kind, as text on one line.
     pub(super) fn summary(&self, dry_run: bool) -> String {
         let count = |kind| self.changes.iter().filter(|change| change.change == kind).count();
         let words = if dry_run { ["to create", "to change", "to delete"] } else { ["created", "changed", "deleted"] };
@@ -124,7 +125,7 @@ impl Plan {
     }
 }
 
-/// A line that names it, and below it a line for each field that differs.
+/// Writes a line with the name of the resource and, unless it is deleted, a line for each field that differs.
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = match self.change {
@@ -150,7 +151,7 @@ impl fmt::Display for Change {
     }
 }
 
-/// A value as people write it in the file.
+/// Formats a value for people: a string without quotes, any other value as JSON.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! Quotas in the file, defined as `PUT /v1/quotas/{name}` defines them.
+//! Quotas in the file. An entry is the definition in `POST /v1/quotas/{quota}`.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The resources of a section of the file: they have a name, and can be listed, written and removed.
+//! The trait of the resources in a section of the file: each has a name, and can be listed, written and deleted.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -8,38 +8,38 @@ use ff_core::types::Namespace;
 use ff_sdk::Client;
 use serde::Serialize;
 
-/// The entry of one resource in its section. Entries are compared as they are written into a file.
+/// The entry of one resource in its section. Entries are compared in their serialized form.
 pub(super) trait Resource: Clone + Serialize {
     type Name: Clone + Ord + Display;
 
-    /// The section's name in the file.
+    /// The name of the section in the file.
     const SECTION: &'static str;
 
-    /// One of it in a sentence.
+    /// The singular noun for messages.
     const NOUN: &'static str;
 
-    /// Refuses an entry that no store would accept.
+    /// Refuses an invalid entry.
     fn check(&self, namespace: &Namespace, name: &Self::Name) -> Result<(), Refusal>;
 
-    /// All of them in a namespace, as a file would have them.
+    /// Returns the entries of all stored resources of a namespace.
     async fn stored(client: &Client, namespace: &Namespace) -> anyhow::Result<BTreeMap<Self::Name, Self>>;
 
-    /// The entry as the store would show it once it is applied: with the store's defaults filled in.
+    /// Returns the entry as the store would return it once it is applied: with defaults filled in.
     fn completed(self, _stored: Option<&Self>) -> anyhow::Result<Self> {
         Ok(self)
     }
 
-    /// The entry of a resource that was never written, for resources that exist by default.
+    /// Returns the entry of a resource that was never written, if resources of this kind exist by default.
     fn unwritten() -> Option<Self> {
         None
     }
 
-    /// The entry that pruning leaves of a stored one; `None` when it is deleted.
+    /// Returns the entry that pruning leaves in place of a stored one; `None` if pruning deletes the resource.
     fn pruned(&self) -> Option<Self> {
         None
     }
 
-    /// Writes `to`, or deletes the resource. `from` is the entry in the store.
+    /// Writes `to`, or deletes the resource if it is `None`. `from` is the stored entry.
     async fn write(
         client: &Client,
         namespace: &Namespace,

@@ -1,4 +1,5 @@
-//! Schedules in the file, defined as `POST /v1/schedules/{schedule}` defines them. Whether one is paused is an operator's and stays.
+//! Schedules in the file. An entry is the definition in `POST /v1/schedules/{schedule}`. It does not contain whether
+//! the schedule is paused: operators decide that, and applying a file leaves it unchanged.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,7 @@ use ff_sdk::Client;
 use super::resource::Resource;
 use crate::paging::every_page;
 
-/// A definition as a file has it.
+/// Returns a definition as an entry of a file.
 fn entry(definition: ScheduleDefinition) -> anyhow::Result<PutSchedule> {
     PutSchedule::of(None, definition).context("cannot write JSON")
 }

@@ -1,4 +1,4 @@
-//! Work to watch: a small worker in the process of the server, a handful of jobs for it, and a shop that goes on.
+//! The demo of `ff dev`: a small worker in the process of the server, a few jobs, and then continuous work of a shop.
 
 mod shop;
 
@@ -19,16 +19,16 @@ use crate::output;
 use crate::settings::Settings;
 use crate::table::printable;
 
-/// How long a step of work takes: long enough to watch, short enough to stay for the end.
+/// Duration of a step of work: long enough to watch, short enough to wait for.
 const STEP: Duration = Duration::from_millis(400);
 
-/// Starts the worker, submits the jobs, and prints their progress. It ends when it is asked to stop.
+/// Starts the worker, submits the jobs, and prints their progress. The task ends after `stop` is cancelled.
 pub(super) fn start(
     flowfabric: &FlowFabric,
     settings: &Settings,
     stop: CancellationToken,
 ) -> JoinHandle<anyhow::Result<()>> {
-    let output = DemoOutput { aside: settings.json };
+    let output = DemoOutput { to_stderr: settings.json };
     let worker = shop::with_handlers(flowfabric.worker("demo"))
         .concurrency(8)
         .state(output)
@@ -49,7 +49,7 @@ pub(super) fn start(
     })
 }
 
-/// Submits the jobs and tells how each ends.
+/// Submits the jobs and prints how each ends.
 async fn play(client: &Client, output: DemoOutput, stop: &CancellationToken) -> anyhow::Result<()> {
     output.say("\nThe demo submits four jobs:");
     let mut waiting = JoinSet::new();
@@ -82,7 +82,7 @@ async fn end(client: &Client, output: DemoOutput, kind: &str, id: &ExecutionId) 
     Ok(())
 }
 
-/// A job and the promise it shows.
+/// A job, and the behavior it demonstrates.
 struct DemoJob {
     kind: &'static str,
     job: Job,
@@ -131,15 +131,15 @@ async fn import(_: Context, rows: Value) -> Result<Value, Fault> {
     Err(Fault::permanent("invalid_payload", format!("{rows} is not a table")))
 }
 
-/// Where the demo speaks: on standard output, or aside when that is for a program.
+/// The output of the demo: standard output, or standard error if a program reads standard output.
 #[derive(Clone, Copy)]
 struct DemoOutput {
-    aside: bool,
+    to_stderr: bool,
 }
 
 impl DemoOutput {
     fn say(self, line: impl fmt::Display) {
-        if self.aside {
+        if self.to_stderr {
             tell(line);
         } else if let Err(error) = output::line(line) {
             tracing::debug!(%error, "the output of the demo is closed");

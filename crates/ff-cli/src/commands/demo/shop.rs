@@ -1,5 +1,5 @@
-//! The demo's later work, to be looked at in the console: mails, a nightly flow, an agent that types and asks, answers
-//! that cost tokens, reports that wait.
+//! The continuous work of the demo, for the console: mails, a nightly flow, an agent that streams text and asks for an
+//! approval, answers that cost tokens, and reports in a paused lane.
 
 use std::time::Duration;
 
@@ -13,30 +13,30 @@ use serde_json::{Value, json};
 use tokio::time::interval;
 use tokio_util::sync::CancellationToken;
 
-/// How often something is submitted.
+/// Length of a round. Each round submits a mail.
 const PACE: Duration = Duration::from_millis(1_500);
 
-/// How many times: half an hour of it, so that a demo that is forgotten does not fill a disk.
+/// Number of rounds. They take half an hour, so that a forgotten demo does not fill the disk.
 const ROUNDS: u64 = 1_200;
 
-/// How often the flow and the agent are submitted, in rounds.
+/// Rounds between two flows, and between two jobs of the agent.
 const FLOW_EVERY: u64 = 24;
 const AGENT_EVERY: u64 = 60;
 
-/// How often a question is asked, in rounds, and how many at first: more than the budget has tokens for.
+/// Rounds between two questions, and the number of questions. The answers need more tokens than the budget has.
 const QUESTION_EVERY: u64 = 2;
 const QUESTIONS: u64 = 16;
 
-/// The tokens an answer reserves before it runs, and the budget for a quarter of an hour.
+/// Tokens that an answer reserves before it runs, and the budget for a quarter of an hour.
 const ANSWER_TOKENS: u64 = 2_000;
 const BUDGET_TOKENS: u64 = 20_000;
 
-/// How long a word takes that the agent types.
+/// Time between two words that the agent streams.
 const WORD: Duration = Duration::from_millis(90);
 
 const CUSTOMERS: [&str; 4] = ["acme", "globex", "initech", "umbrella"];
 
-/// The handlers of the kinds below.
+/// Adds the lanes and the handlers of the work below to a worker.
 pub(super) fn with_handlers(worker: Worker) -> Worker {
     worker
         .lane("default")
@@ -50,7 +50,7 @@ pub(super) fn with_handlers(worker: Worker) -> Worker {
         .on("agent.answer", answer)
 }
 
-/// Submits until it is told to stop, or for half an hour.
+/// Submits work until `stop` is cancelled, for half an hour at most.
 pub(super) async fn run(client: &Client, stop: &CancellationToken) -> anyhow::Result<()> {
     prepare(client).await?;
     let mut pace = interval(PACE);
@@ -73,7 +73,7 @@ pub(super) async fn run(client: &Client, stop: &CancellationToken) -> anyhow::Re
     Ok(())
 }
 
-/// A quota for each customer, a budget that runs out, a schedule, and a paused lane with work in it.
+/// Creates a quota per customer, a budget that runs out, a schedule, and a paused lane with work in it.
 async fn prepare(client: &Client) -> anyhow::Result<()> {
     let per_customer = QuotaDefinition {
         scope: "kind:mail.send".parse()?,
@@ -118,7 +118,7 @@ fn soon() -> Policy {
     policy
 }
 
-/// Tables are fetched beside each other, joined, and reported on.
+/// Returns a flow that fetches tables in parallel, joins them, and renders a report.
 fn nightly() -> Flow {
     let fetch = |table: &str| Node::new("table.fetch", &json!({ "table": table }));
     Flow::new("demo.nightly")
@@ -147,7 +147,7 @@ fn agent_job(round: u64) -> Job {
         .policy(soon())
 }
 
-/// Questions of customers, each of which costs tokens to answer.
+/// Returns the question of a customer. The answer costs tokens.
 fn question(nth: u64) -> Job {
     const QUESTIONS: [&str; 3] = ["Where is my parcel?", "How do I cancel?", "Why was I charged twice?"];
     let pick = |of: &[&'static str]| of[usize::try_from(nth).unwrap_or_default() % of.len()];
@@ -157,7 +157,7 @@ fn question(nth: u64) -> Job {
         .tag("customer", customer)
 }
 
-/// One mail in seven is tried again, one in nineteen cannot be delivered.
+/// Sends a mail. One mail in seven fails at first and is retried; one in nineteen cannot be delivered.
 async fn send_mail(ctx: Context, mail: Value) -> Result<Value, Fault> {
     let order = mail["order"].as_u64().unwrap_or_default();
     let mut wait = interval(Duration::from_millis(120 + order * 37 % 500));
@@ -190,8 +190,8 @@ async fn work_a_while(_: Context, work: Value) -> Result<Value, Fault> {
     Ok(json!({ "rows": 4_711 }))
 }
 
-/// An agent: each action is a step, its text is streamed, and a person is asked before a mail leaves. Its first attempt
-/// dies in the middle, so that there is output that no longer counts.
+/// Runs the agent: each action is a step, its text is streamed, and a person must approve the mail. The first attempt
+/// fails in the middle, so that the stream contains superseded output.
 async fn offer(ctx: Context, task: Value) -> Result<Value, Fault> {
     let customer = task["customer"].as_str().unwrap_or_default();
     ctx.step("read the contract", || say(&ctx, "Reading the contract: 12 months, 40 seats, renewal in three weeks.\n"))
@@ -208,7 +208,7 @@ async fn offer(ctx: Context, task: Value) -> Result<Value, Fault> {
     Ok(json!({ "customer": customer, "offer": draft }))
 }
 
-/// Answers a question and reports its cost: tokens, and money at five dollars for a million of them.
+/// Answers a question and reports its cost: tokens, and money at five dollars per million tokens.
 async fn answer(ctx: Context, task: Value) -> Result<Value, Fault> {
     let nth = task["nth"].as_u64().unwrap_or_default();
     let words = [
@@ -225,7 +225,7 @@ async fn answer(ctx: Context, task: Value) -> Result<Value, Fault> {
     Ok(json!({ "question": task["question"], "tokens": tokens }))
 }
 
-/// Types a text word by word.
+/// Streams a text word by word.
 async fn say(ctx: &Context, text: &str) -> Result<String, Fault> {
     let out = ctx.stream("out");
     let mut pace = interval(WORD);

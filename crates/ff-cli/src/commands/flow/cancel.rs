@@ -1,4 +1,4 @@
-//! Stopping a flow.
+//! `ff flow cancel`: cancels a flow.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ impl Cancel {
         let flow = flowfabric.client().flow(&id);
         let cancelled = flow.cancel(self.policy, self.reason.as_deref()).await?;
         if self.wait {
-            // The flow was to end as cancelled, so that is no failure.
+            // A cancelled flow is the purpose of this command, so its exit code is that of success.
             return Ok(match watch::until_members_ended(settings, &flowfabric, id, self.timeout).await? {
                 Exit::Cancelled => Exit::Done,
                 exit => exit,

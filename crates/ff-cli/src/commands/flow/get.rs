@@ -1,4 +1,4 @@
-//! How a flow stands, as a tree of its members.
+//! `ff flow get`: a flow as a tree of its members.
 
 use clap::Args;
 use ff_core::clock::{Clock, SystemClock};
@@ -44,9 +44,9 @@ impl Get {
     }
 }
 
-/// The properties of the flow itself; those that do not apply are left out.
+/// Tabulates the properties of the flow itself. Properties that do not apply are left out.
 fn describe(info: &FlowInfo, now: TimestampMs) -> Table {
-    let mut table = Table::of_one();
+    let mut table = Table::of_properties();
     let mut row = |name: &str, value: Option<String>| {
         if let Some(value) = value {
             table.row([name, &value]);
@@ -69,7 +69,7 @@ fn describe(info: &FlowInfo, now: TimestampMs) -> Table {
     table
 }
 
-/// The state in a word, with the cancel policy or a note that it is held open.
+/// Returns the state, with the cancel policy or a note that the flow is held open.
 fn state(info: &FlowInfo) -> String {
     match (&info.cancel, info.held_open && info.ended_at.is_none()) {
         (Some(cancel), _) => format!("{}, {}", info.state, cancel.policy.as_str().replace('_', " ")),
@@ -78,7 +78,7 @@ fn state(info: &FlowInfo) -> String {
     }
 }
 
-/// How many are in which state.
+/// Formats the number of members in each state.
 pub(super) fn counted(counts: &Counts) -> String {
     let each = counts.iter().map(|(state, count)| format!("{count} {}", counted_word(state)));
     let each: Vec<_> = each.collect();
@@ -92,7 +92,8 @@ fn counted_word(state: PublicState) -> String {
     }
 }
 
-/// A row for each member. Why one failed is in a column of its own in a pipe, and on a line of its own on a screen.
+/// Prints a row for each member. The failure of a member is in an additional column in a pipe, and on an additional
+/// line on a screen.
 fn show_members(flow: &FlowSnapshot, all: bool, now: TimestampMs) -> anyhow::Result<()> {
     let tree = lines(flow, all);
     let reason = |line: &Line<'_>| match line {
@@ -107,11 +108,11 @@ fn show_members(flow: &FlowSnapshot, all: bool, now: TimestampMs) -> anyhow::Res
     table.print_with_reasons(width, tree.iter().map(reason))
 }
 
-/// In a `short` table states say less, and ids are uuids alone, which are ids as well.
+/// Tabulates the members. A `short` table has shorter states, and uuids in place of ids; commands accept both.
 fn tabulate(tree: &[Line<'_>], with_reason: bool, short: bool, now: TimestampMs) -> Table {
-    let headings = ["MEMBER", "STATE", "TOOK", "TRIES", "WAITS FOR", "ID"];
+    let headings = ["MEMBER", "STATE", "TOOK", "ATTEMPTS", "WAITS FOR", "ID"];
     let headings: Vec<_> = headings.into_iter().chain(with_reason.then_some("WHY")).collect();
-    let mut table = Table::new(&headings).fitting(&["WAITS FOR", "TRIES", "TOOK"], &["STATE", "MEMBER"]);
+    let mut table = Table::new(&headings).fitting(&["WAITS FOR", "ATTEMPTS", "TOOK"], &["STATE", "MEMBER"]);
     for line in tree {
         match line {
             Line::Member { drawn, member, others } => {
@@ -136,7 +137,8 @@ fn tabulate(tree: &[Line<'_>], with_reason: bool, short: bool, now: TimestampMs)
     table
 }
 
-/// The state of a member in a word, with how many upstreams it waits for.
+/// Returns the state of a member. A blocked member has the noun for its upstreams or children and, if known, the number
+/// done.
 fn member_state(member: &MemberInfo, short: bool) -> String {
     if member.public_state != PublicState::WaitingChildren {
         return member.public_state.as_str().replace('_', " ");
@@ -155,7 +157,7 @@ fn member_state(member: &MemberInfo, short: bool) -> String {
     }
 }
 
-/// The failure of a member that failed.
+/// Returns the failure of a failed member.
 fn why(member: &MemberInfo) -> Option<String> {
     let failure = member.failure.as_ref().filter(|_| member.public_state == PublicState::Failed)?;
     Some(format!("{}: {}", failure.category, failure.message))
@@ -166,7 +168,7 @@ fn took(member: &MemberInfo, now: TimestampMs) -> String {
     member.started_at.map_or("-".to_owned(), since)
 }
 
-/// Its other upstreams, and how they join.
+/// Describes the join of a member's upstreams, and names the upstreams that are drawn elsewhere in the tree.
 fn waits_for(member: &MemberInfo, others: &[&MemberInfo]) -> String {
     let join = member.group.and_then(|group| joined(&group));
     let others = match others {
@@ -178,7 +180,7 @@ fn waits_for(member: &MemberInfo, others: &[&MemberInfo]) -> String {
     join.into_iter().chain(others).collect::<Vec<_>>().join(", ")
 }
 
-/// How the edges into a member join, unless all of one is the whole of it.
+/// Describes how the edges into a member join; `None` if it waits for all of at most one edge.
 fn joined(group: &GroupInfo) -> Option<String> {
     let needs = match group.join {
         Join::AllOf if group.n <= 1 => return None,

@@ -1,4 +1,4 @@
-//! The graph of a flow: its edges, or text that Graphviz draws.
+//! `ff flow graph`: the edges of a flow, or input for Graphviz.
 
 use clap::Args;
 use ff_core::contracts::{EdgeInfo, MemberInfo};
@@ -50,7 +50,7 @@ fn edges(flow: &FlowSnapshot) -> Table {
     table
 }
 
-/// The graph in Graphviz's language, its nodes coloured by state.
+/// Returns the graph in the language of Graphviz, with nodes coloured by state.
 fn dot(flow: &FlowSnapshot) -> String {
     let mut text = format!("digraph {} {{\n", quoted(flow.info.kind.as_str()));
     text.push_str("  rankdir=LR;\n  node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\"];\n");
@@ -90,7 +90,7 @@ fn arrow(edge: &EdgeInfo, upstream: &MemberInfo, downstream: &MemberInfo) -> Str
     format!("  {from} -> {to} [{label}style={style}];\n")
 }
 
-/// A colour for every state, told apart by their lightness too.
+/// Returns the colour of a state. The colours also differ in lightness.
 fn colour(state: PublicState) -> &'static str {
     match state {
         PublicState::Completed => "#b7e4c7",
@@ -103,7 +103,7 @@ fn colour(state: PublicState) -> &'static str {
     }
 }
 
-/// Text quoted for Graphviz.
+/// Quotes a text for Graphviz.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
 }

@@ -1,4 +1,4 @@
-//! Which flows there are.
+//! `ff flow list`: lists flows.
 
 use clap::Args;
 use ff_api::FlowsPage;

@@ -1,4 +1,4 @@
-//! Flows: graphs of executions, handed in, looked at, followed and stopped.
+//! `ff flow`: submits, shows, watches, cancels and replays flows, which are graphs of executions.
 
 mod cancel;
 mod get;

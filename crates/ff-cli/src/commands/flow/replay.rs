@@ -1,4 +1,4 @@
-//! Running a member again.
+//! `ff flow replay`: runs a member of a flow again.
 
 use clap::Args;
 use ff_core::contracts::ReplayedExecution;
@@ -31,7 +31,7 @@ impl Replay {
     pub(super) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let flowfabric = settings.connect().await?;
         let flow = flowfabric.client().flow(&self.id.find(settings, &flowfabric).await?);
-        // A flow that is not there is told apart from a member that is not.
+        // This call fails for a missing flow, so that its error differs from that of a missing member.
         flow.describe().await?;
         let (node, reason) = (self.node.as_str(), self.reason.as_deref());
         let replayed = match self.reopen_downstream {

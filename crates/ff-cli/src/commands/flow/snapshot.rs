@@ -1,4 +1,4 @@
-//! A flow with all its members and edges, however many pages they come in.
+//! A flow with all its members and edges, read page by page.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use ff_core::contracts::{EdgeInfo, FlowInfo, MemberInfo};
 use ff_core::types::ExecutionId;
 use ff_sdk::FlowHandle;
 
-/// Everything of one flow.
+/// A flow with all its members and edges.
 pub(super) struct FlowSnapshot {
     pub(super) info: FlowInfo,
     pub(super) members: Vec<MemberInfo>,
@@ -15,7 +15,7 @@ pub(super) struct FlowSnapshot {
 }
 
 impl FlowSnapshot {
-    /// Reads all there is of a flow.
+    /// Reads a flow and all pages of its members and edges.
     pub(super) async fn read(flow: &FlowHandle) -> anyhow::Result<Self> {
         let (info, members, edges) = (flow.describe().await?, flow.members().await?, flow.edges().await?);
         Ok(Self::of(info, members, edges))
@@ -26,14 +26,14 @@ impl FlowSnapshot {
         Self { info, members, edges, places }
     }
 
-    /// The flow as programs read it.
+    /// Converts the snapshot into the type for JSON output.
     pub(super) fn into_view(self) -> ff_api::FlowView {
         let (members, edges) = (self.members, self.edges);
         let graph = ff_api::FlowGraph { members, next_member: None, edges, next_edge: None };
         ff_api::FlowView { flow: self.info, graph: Some(graph) }
     }
 
-    /// Every edge with its ends.
+    /// Returns every edge with its upstream and its downstream member.
     pub(super) fn ends(&self) -> impl Iterator<Item = (&EdgeInfo, &MemberInfo, &MemberInfo)> {
         self.edges.iter().filter_map(|edge| {
             Some((edge, self.member(&edge.upstream_execution_id)?, self.member(&edge.downstream_execution_id)?))
@@ -55,7 +55,7 @@ pub(super) mod samples {
 
     use super::*;
 
-    /// A flow of the edges named, as in `a>b a>c`, its members in the order they are first named.
+    /// Returns a flow with the given edges, as in `a>b a>c`. Members are in the order of their first mention.
     pub(in super::super) fn flow(graph: &str) -> FlowSnapshot {
         let ends = || graph.split_whitespace().filter_map(|edge| edge.split_once('>'));
         let mut places: HashMap<&str, usize> = HashMap::new();

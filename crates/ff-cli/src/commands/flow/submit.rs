@@ -1,4 +1,4 @@
-//! Handing in a graph.
+//! `ff flow submit`: submits the flow in a file.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::input::{Input, TraceArgs};
 use crate::settings::{Settings, check};
 use crate::{output, span};
 
-/// The largest file: twice the limit of all payloads together, because of the encoding.
+/// Maximum size of the file: twice the limit of all payloads together, because the encoding makes them larger.
 const FILE_BYTES: usize = 2 * limits::FLOW_BYTES;
 
 /// Submit a flow from a file, and print its id or watch it until it ends
@@ -66,7 +66,7 @@ impl Submit {
     }
 }
 
-/// The graph a file describes, checked as a whole. YAML reads JSON too, but the JSON parser has better error messages.
+/// Reads the flow in a file. The YAML parser reads JSON too, but the JSON parser has better error messages.
 pub(in crate::commands) fn read(file: &Path) -> anyhow::Result<Flow> {
     let text = Input::path(file).text(FILE_BYTES)?;
     let is_json = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));

@@ -1,4 +1,4 @@
-//! A graph as a tree people can read: every member once, below the last of those it waits for.
+//! The graph of a flow as a text tree. Every member appears once, below the last of its upstreams.
 
 use std::collections::HashMap;
 
@@ -8,29 +8,29 @@ use ff_core::types::ExecutionId;
 
 use super::snapshot::FlowSnapshot;
 
-/// Siblings of which nothing hangs are shown up to so many; a fan-out of a thousand is told in numbers.
+/// Maximum number of siblings without children that are shown. The others are only counted, so that a large fan-out
+/// stays readable.
 const SIBLINGS: usize = 20;
 
-/// One line of a tree.
+/// A line of the tree.
 #[derive(Debug)]
 pub(super) enum Line<'f> {
     Member {
-        /// The lines that lead to it, and its name.
+        /// The lines of the tree that lead to the member, and its name.
         drawn: String,
         member: &'f MemberInfo,
-        /// Its other upstreams, which are drawn elsewhere.
+        /// The upstreams of the member that are drawn elsewhere.
         others: Vec<&'f MemberInfo>,
     },
-    /// So many more, by state.
+    /// Siblings that are not shown, counted by state.
     More { drawn: String, counts: Counts },
 }
 
-/// The members of a flow as the lines of a tree. A chain goes straight down, however long; only where it forks is anything
-/// indented.
+/// Returns the members of a flow as lines of a tree. Only forks are indented: a chain of any length goes straight down.
 pub(super) fn lines(flow: &FlowSnapshot, all: bool) -> Vec<Line<'_>> {
     let tree = Tree::of(flow);
     let mut lines = Vec::new();
-    // The branches still to be drawn; the next one is last.
+    // The branches that are not drawn yet; the next one is last.
     let mut rest: Vec<_> = tree.below(None, String::new(), all);
     while let Some(branch) = rest.pop() {
         match branch {
@@ -69,7 +69,7 @@ impl<'f> Tree<'f> {
         Self { upstreams, children }
     }
 
-    /// The branches below a member, or at the top; the first one is last.
+    /// Returns the branches below a member, or at the top level, in reverse order.
     fn below(&self, member: Option<&MemberInfo>, indent: String, all: bool) -> Vec<Branch<'f>> {
         let id = member.map(|member| member.execution_id);
         let children = self.children.get(&id).map_or(&[][..], Vec::as_slice);
@@ -98,7 +98,7 @@ impl<'f> Tree<'f> {
         branches
     }
 
-    /// All that something hangs from, and some of the others.
+    /// Splits children into those to show and the rest. A child with children of its own is always shown.
     fn shown(&self, children: &[&'f MemberInfo]) -> (Vec<&'f MemberInfo>, Vec<&'f MemberInfo>) {
         let mut bare = 0;
         children.iter().partition(|child| {
@@ -108,7 +108,7 @@ impl<'f> Tree<'f> {
         })
     }
 
-    /// The upstreams of a member beside the one it is drawn below.
+    /// Returns the upstreams of a member without the one it is drawn below.
     fn others(&self, member: &MemberInfo) -> Vec<&'f MemberInfo> {
         let upstreams = self.upstreams.get(&member.execution_id).map_or(&[][..], Vec::as_slice);
         let parent = last(upstreams).map(|parent| parent.execution_id);
@@ -118,7 +118,7 @@ impl<'f> Tree<'f> {
     }
 }
 
-/// The one of several that was added last.
+/// Returns the member that was added last.
 fn last<'f>(members: &[&'f MemberInfo]) -> Option<&'f MemberInfo> {
     members.iter().copied().max_by_key(|member| member.position)
 }
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn however_deep_it_is_drawn() {
+    fn a_deep_chain_is_drawn() {
         let deep: Vec<_> = (0..9_999).map(|n| format!("n{n}>n{}", n + 1)).collect();
         assert_eq!(drawn(&deep.join(" "), false).len(), 10_000);
     }

@@ -1,4 +1,4 @@
-//! Following a flow to its end.
+//! `ff flow watch`: follows a flow until it ends.
 
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ impl Watch {
     }
 }
 
-/// Waits for the end of a flow, however long it takes or for at most `patience`, and tells it.
+/// Waits for the end of a flow, for at most `patience` if given, and prints it.
 pub(super) async fn until_ended(
     settings: &Settings,
     flowfabric: &FlowFabric,
@@ -55,7 +55,7 @@ pub(super) async fn until_ended(
     Follower::of(settings, flowfabric, id, false).follow(patience).await
 }
 
-/// The same, and of a flow that ended before its members the end of the last of them.
+/// Waits for the end of a flow and of all its members: members may run on after their flow has ended.
 pub(super) async fn until_members_ended(
     settings: &Settings,
     flowfabric: &FlowFabric,
@@ -66,25 +66,26 @@ pub(super) async fn until_members_ended(
     follower.follow(patience).await
 }
 
-/// Watches a flow until it ends.
+/// A watch on one flow, with its progress bar.
 struct Follower<'s> {
     settings: &'s Settings,
     flowfabric: &'s FlowFabric,
     id: FlowId,
-    /// Whether everything that happens is told, and not the end alone.
-    talks: bool,
-    /// Whether members are waited for that go on after the end of the flow.
+    /// Whether all events are printed, not only the end.
+    prints_events: bool,
+    /// Whether to wait for members that run on after the end of the flow.
     waits_for_members: bool,
     bar: ProgressBar,
 }
 
 impl<'s> Follower<'s> {
-    fn of(settings: &'s Settings, flowfabric: &'s FlowFabric, id: FlowId, talks: bool) -> Self {
+    fn of(settings: &'s Settings, flowfabric: &'s FlowFabric, id: FlowId, prints_events: bool) -> Self {
         let bar = ProgressBar::no_length().with_style(style());
-        Self { settings, flowfabric, id, talks, waits_for_members: false, bar }
+        Self { settings, flowfabric, id, prints_events, waits_for_members: false, bar }
     }
 
-    /// A timeout or an interrupt leaves the flow alone and prints how to find it again.
+    /// Waits for the end and prints it. A timeout or an interrupt does not affect the flow; a message says how to watch
+    /// it again.
     async fn follow(self, patience: Option<Duration>) -> anyhow::Result<Exit> {
         let mut signals = Signals::listen()?;
         let (id, again) = (self.id, format!("`ff flow watch {}` follows it again", self.id));
@@ -99,7 +100,7 @@ impl<'s> Follower<'s> {
             () = signals.next() => Exit::Interrupted,
         };
         self.bar.finish_and_clear();
-        if self.settings.json && !self.talks {
+        if self.settings.json && !self.prints_events {
             output::json(&json!({ "flow_id": id, "state": null }))?;
         }
         Ok(exit::cut_short(cut_short, ("flow_id", &id), &again))
@@ -111,10 +112,10 @@ impl<'s> Follower<'s> {
         let mut args = FlowEventsArgs { flow_id: self.id, from: 0, limit: limits::PAGE };
         loop {
             let page = self.flowfabric.long_poll().next_flow_events(args, limits::LONG_POLL_MS).await?;
-            if page.missed && self.talks {
+            if page.missed && self.prints_events {
                 tell(format_args!("some earlier events are no longer stored"));
             }
-            for event in page.events.iter().filter(|_| self.talks) {
+            for event in page.events.iter().filter(|_| self.prints_events) {
                 self.tell_event(event)?;
             }
             let info = self.flowfabric.backend().describe_flow(&self.id).await?;
@@ -129,7 +130,7 @@ impl<'s> Follower<'s> {
         }
     }
 
-    /// Moves the bar to where the flow is.
+    /// Updates the progress bar.
     fn show(&self, info: &FlowInfo) {
         self.bar.set_length(info.nodes.into());
         self.bar.set_position((info.counts.all() - info.counts.live()).into());
@@ -142,8 +143,8 @@ impl<'s> Follower<'s> {
 
     fn tell_end(&self, info: &FlowInfo) -> anyhow::Result<Exit> {
         if self.settings.json {
-            // The last event has said it to whom is told everything.
-            if !self.talks {
+            // If all events are printed, the last of them reports the end.
+            if !self.prints_events {
                 output::json(info)?;
             }
         } else {
@@ -161,16 +162,16 @@ fn style() -> ProgressStyle {
     ProgressStyle::with_template("{bar:30} {pos}/{len} {wide_msg}").unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-/// An event in words.
+/// Describes an event in words.
 fn sentence(event: &FlowEvent) -> String {
     match &event.what {
         FlowEventKind::Opened { nodes, edges } => format!("opened with {}", graph(*nodes, *edges)),
         FlowEventKind::Grown { nodes, edges, .. } => format!("grew by {}", graph(*nodes, *edges)),
         FlowEventKind::Moved { node, to, .. } => format!("{node} {}", becomes(*to)),
-        FlowEventKind::Closed => "takes no more members".to_owned(),
+        FlowEventKind::Closed => "closed: it takes no more members".to_owned(),
         FlowEventKind::Cancelled { policy } => format!("was cancelled: {}", policy.as_str().replace('_', " ")),
         FlowEventKind::Ended { state } => format!("ended: {state}"),
-        FlowEventKind::Reopened => "goes on: a member runs again".to_owned(),
+        FlowEventKind::Reopened => "reopened: a member runs again".to_owned(),
     }
 }
 
@@ -181,7 +182,7 @@ fn graph(nodes: impl Into<u64>, edges: impl Into<u64>) -> String {
 fn becomes(state: PublicState) -> &'static str {
     match state {
         PublicState::Waiting => "waits for a worker",
-        PublicState::Delayed => "is put off",
+        PublicState::Delayed => "is delayed",
         PublicState::RateLimited => "is held back by a limit",
         PublicState::WaitingChildren => "waits for others",
         PublicState::Active => "runs",

@@ -1,4 +1,4 @@
-//! Measuring how late ticks are.
+//! Benchmark of the delay of ticks.
 
 use std::time::Duration;
 

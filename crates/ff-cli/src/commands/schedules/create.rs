@@ -1,4 +1,4 @@
-//! Defining a schedule by flags or by a file.
+//! `ff schedules create`: a schedule defined by flags or by a file.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,7 +21,7 @@ use crate::input::{Input, whole};
 use crate::settings::Settings;
 use crate::{moment, span};
 
-/// The most a file may hold.
+/// Maximum size of a file.
 const FILE_BYTES: usize = ff_api::SCHEDULE_BODY_BYTES;
 
 /// Create or replace a schedule; an identical definition changes nothing

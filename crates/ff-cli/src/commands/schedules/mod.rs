@@ -1,4 +1,4 @@
-//! Schedules: work that starts at times written ahead.
+//! `ff schedules`: work that starts at defined times.
 
 mod bench;
 mod create;
@@ -147,7 +147,7 @@ impl Schedules {
     }
 }
 
-/// Prints a schedule as it is.
+/// Prints a schedule.
 fn changed(settings: &Settings, info: ScheduleInfo) -> anyhow::Result<Exit> {
     let view = ScheduleView::of(info.clone())?;
     settings.answer(&view, || show::schedule(&info))

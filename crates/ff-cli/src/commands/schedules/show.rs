@@ -1,4 +1,4 @@
-//! Schedules as people read them.
+//! Schedules as text for people.
 
 use ff_core::contracts::ScheduleInfo;
 use ff_core::schedule::{Schedule, ScheduleTarget, TickOutcome, TickRecord, Timing, Zone};
@@ -10,7 +10,7 @@ use crate::output;
 use crate::span;
 use crate::table::Table;
 
-/// A moment in a time zone.
+/// Formats a time in a time zone.
 pub(super) fn local(at: TimestampMs, zone: &Zone) -> String {
     match zone.local(at) {
         Some(local) => format!("{} {zone}", local.strftime("%Y-%m-%d %H:%M:%S")),
@@ -18,7 +18,7 @@ pub(super) fn local(at: TimestampMs, zone: &Zone) -> String {
     }
 }
 
-/// When it ticks, as it was written.
+/// Formats the timing of a schedule as it was defined.
 fn timing(schedule: &Schedule) -> String {
     let definition = &schedule.definition;
     match &definition.timing {
@@ -59,7 +59,7 @@ pub(super) fn table(schedules: &[Schedule]) -> Table {
     table.fitting(&["OVERLAP"], &["WHEN"])
 }
 
-/// A schedule, its next ticks, and the outcomes of the last ones.
+/// Prints a schedule, its next ticks, and the outcomes of its last ticks.
 pub(super) fn schedule(info: &ScheduleInfo) -> anyhow::Result<()> {
     table(std::slice::from_ref(&info.schedule)).print()?;
     if let Some(paused) = &info.schedule.paused {
@@ -78,7 +78,7 @@ pub(super) fn schedule(info: &ScheduleInfo) -> anyhow::Result<()> {
     ticks(&info.schedule.ticks).print()
 }
 
-/// The outcomes of ticks.
+/// Tabulates the outcomes of ticks.
 pub(super) fn ticks(records: &[TickRecord]) -> Table {
     let mut table = Table::new(&["TICK", "OUTCOME", "STARTED", "WHY"]);
     for record in records {
@@ -92,7 +92,7 @@ pub(super) fn ticks(records: &[TickRecord]) -> Table {
     table.fitting(&[], &["WHY"])
 }
 
-/// The outcome of a tick, on a line.
+/// Formats the outcome of a tick: the id of the started work, or the reason why none was started.
 pub(super) fn outcome(record: &TickRecord) -> String {
     match (record.outcome, record.execution_id, record.flow_id) {
         (TickOutcome::Started, Some(id), _) => id.to_string(),

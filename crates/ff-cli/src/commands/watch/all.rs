@@ -1,4 +1,4 @@
-//! Watching everything: the depths of all lanes, and the latest events.
+//! Watches all lanes and events: the depths of the lanes, and the latest events.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, IsTerminal};
@@ -20,10 +20,11 @@ use crate::served_store::Signals;
 use crate::settings::Settings;
 use crate::{output, screen, span};
 
-/// How many events stay on the screen.
+/// Maximum number of events on the screen.
 const LATEST: usize = 10;
 
-/// Shows it until told to stop: on a terminal as one picture that changes, elsewhere as a line for every change.
+/// Shows lanes and events until a signal stops it: on a terminal as one picture that is redrawn, elsewhere as a line
+/// for every change.
 pub(super) async fn watch(settings: &Settings) -> anyhow::Result<Exit> {
     let mut signals = Signals::listen()?;
     let client = settings.connect().await?.client();
@@ -35,7 +36,7 @@ pub(super) async fn watch(settings: &Settings) -> anyhow::Result<Exit> {
         Box::new(Lines { json: settings.json, lanes: BTreeMap::new() })
     };
     tokio::select! {
-        watched = look_on(settings, &client, events, &mut *shown) => watched.map(|()| Exit::Done),
+        watched = poll_and_follow(settings, &client, events, &mut *shown) => watched.map(|()| Exit::Done),
         () = signals.next() => {
             shown.end();
             Ok(Exit::Done)
@@ -43,7 +44,7 @@ pub(super) async fn watch(settings: &Settings) -> anyhow::Result<Exit> {
     }
 }
 
-async fn look_on(
+async fn poll_and_follow(
     settings: &Settings,
     client: &Client,
     events: Events,
@@ -51,7 +52,7 @@ async fn look_on(
 ) -> anyhow::Result<()> {
     let mut looks = interval(LOOK_EVERY);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    // A stream goes on with its question while the lanes are looked at.
+    // A stream keeps its pending request when the other branch of `select!` completes.
     let mut events = Box::pin(events.into_stream());
     loop {
         tokio::select! {
@@ -61,17 +62,17 @@ async fn look_on(
     }
 }
 
-/// A way to show it.
+/// A display of lanes and events.
 trait WatchDisplay {
     fn lanes(&mut self, lanes: Vec<LaneInfo>) -> anyhow::Result<()>;
 
     fn event(&mut self, event: &EventRecord) -> anyhow::Result<()>;
 
-    /// Nothing more is shown.
+    /// Ends the display.
     fn end(&mut self);
 }
 
-/// One picture that is drawn anew.
+/// A display that redraws one picture.
 struct Picture {
     bar: ProgressBar,
     lanes: Vec<LaneInfo>,
@@ -85,7 +86,7 @@ impl Picture {
         Self { bar, lanes: Vec::new(), latest: VecDeque::new() }
     }
 
-    /// The picture on a screen of so many columns.
+    /// Returns the lines of the picture for a screen of this width.
     fn lines(&self, width: Option<usize>) -> Vec<String> {
         let mut lines = lanes::tabulate(&self.lanes, false, SystemClock.now())
             .fitting(&["KEPT", "AGEING", "LIMIT", "OLDEST", "SUSPENDED", "DELAYED", "BLOCKED"], &["LANE"])
@@ -113,7 +114,7 @@ impl WatchDisplay for Picture {
         Ok(())
     }
 
-    /// It is drawn with the next look at the lanes: there may be too many events to draw each.
+    /// Stores the event. The next poll of the lanes draws it, because there may be too many events to draw each.
     fn event(&mut self, event: &EventRecord) -> anyhow::Result<()> {
         self.latest.push_back(event.clone());
         if self.latest.len() > LATEST {
@@ -127,7 +128,7 @@ impl WatchDisplay for Picture {
     }
 }
 
-/// A line for every change.
+/// A display that prints a line for every change.
 struct Lines {
     json: bool,
     lanes: BTreeMap<(String, LaneId), LaneInfo>,
@@ -157,7 +158,7 @@ impl WatchDisplay for Lines {
     fn end(&mut self) {}
 }
 
-/// The state of a lane, with the depths that are not zero.
+/// Describes the state of a lane, with the depths that are not zero.
 fn standing(lane: &LaneInfo) -> String {
     let depths = lane.depths.iter().filter(|(_, depth)| depth.count > 0);
     let depths: Vec<_> =

@@ -1,4 +1,4 @@
-//! Looking on: at one execution until its end, or at everything until told to stop.
+//! `ff watch`: watches one execution until it ends, or all lanes and events until a signal stops it.
 
 mod all;
 mod one;
@@ -12,7 +12,7 @@ use crate::id::IdArg;
 use crate::settings::Settings;
 use crate::span;
 
-/// How often states are polled that no event reports.
+/// Interval at which states are polled that no event reports.
 pub(super) const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// Watch an execution until it ends; without an id, watch all lanes and events

@@ -1,4 +1,4 @@
-//! Watching one execution: how it stands, whenever that changes, until it has ended.
+//! Watches one execution: prints its state whenever it changes, until the execution ends.
 
 use std::time::Duration;
 
@@ -20,10 +20,11 @@ use crate::settings::Settings;
 use crate::table::printable;
 use crate::{output, screen, span};
 
-/// How many columns the clock and the space after it take.
+/// Columns of the time of day and the space after it.
 const AT: usize = 14;
 
-/// Prints every change until the end. A timeout or an interrupt leaves the execution alone and prints how to go on.
+/// Prints every change until the end. A timeout or an interrupt does not affect the execution; a message says how to
+/// watch it again.
 pub(super) async fn watch(settings: &Settings, id: IdArg, patience: Option<Duration>) -> anyhow::Result<Exit> {
     let mut signals = Signals::listen()?;
     let flowfabric = settings.connect().await?;
@@ -43,7 +44,7 @@ pub(super) async fn watch(settings: &Settings, id: IdArg, patience: Option<Durat
     Ok(exit::cut_short(cut_short, ("execution_id", &id), &format!("`ff watch '{id}'` watches it again")))
 }
 
-/// Watches an execution until it ends.
+/// A watch on one execution.
 struct Watcher<'s> {
     settings: &'s Settings,
     flowfabric: FlowFabric,
@@ -54,8 +55,8 @@ struct Watcher<'s> {
 }
 
 impl Watcher<'_> {
-    /// The end is pushed. The state before it is polled twice a second: progress has no event, and following the feed
-    /// of all executions for one of them costs more.
+    /// Waits for the end by long polls. Polls the state before the end twice a second: progress has no event, and
+    /// following the feed of all executions for one of them costs more.
     async fn until_ended(&mut self) -> anyhow::Result<ExecutionEnd> {
         let mut looks = interval(LOOK_EVERY);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -96,12 +97,12 @@ impl Watcher<'_> {
     }
 }
 
-/// The text in lines that begin below the first.
+/// Wraps the text. Further lines are indented to begin below the first.
 fn wrapped(text: &str, columns: usize) -> String {
     screen::wrap(text, columns).join(&format!("\n{:AT$}", ""))
 }
 
-/// How it stands, in as many words as that takes.
+/// Describes the current state of an execution on one line.
 fn sentence(info: &ExecutionInfo) -> String {
     let mut parts = vec![state(info)];
     if let Some(until) = info.delayed_until {
