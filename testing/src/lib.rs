@@ -1,4 +1,4 @@
-//! Proof beyond single promises: stores compared with the model, many clients at once, real processes killed.
+//! System tests: stores compared with the model, many concurrent clients, and real processes that are killed.
 
 #![allow(clippy::unwrap_used, reason = "everything here is a test: panicking is how it fails")]
 

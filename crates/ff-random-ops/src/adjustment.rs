@@ -1,5 +1,5 @@
-//! Operations that change one property of one execution and leave it in its phase. All that a run knows of such an operation is here:
-//! when it is chosen, which operation it is, and its semantics.
+//! Operations that change one property of one execution and leave the execution in its phase. This module contains
+//! everything about them that a run needs: their random choice, their arguments and their semantics.
 
 use ff_core::contracts::{ChangePriorityArgs, DeadlineExtended, ExtendDeadlineArgs, PriorityChanged, SetTagsArgs};
 use ff_core::engine_error::Code;
@@ -10,11 +10,11 @@ use ff_core::types::{ExecutionId, Priority, TagKey, TagValue, TimestampMs};
 
 use crate::chance::Chance;
 
-/// One change of one property, in numbers.
+/// One change of one property, with numbers for names and values.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Adjustment {
     Label {
-        /// A key and a value.
+        /// The numbers of a tag's key and value.
         set: (u8, u8),
         remove: u8,
     },
@@ -22,12 +22,12 @@ pub enum Adjustment {
         to: i64,
     },
     Deadline {
-        /// From now; a moment that has passed, when it is not above zero.
+        /// Milliseconds from now. The deadline is not in the future if this is zero or negative.
         in_ms: i64,
     },
 }
 
-/// The operations by their names, each with whether it is also taken of an execution that has ended.
+/// The operations by name, each with whether it is also accepted for an execution that has ended.
 const OPERATIONS: &[(&str, bool)] = &[("set_tags", true), ("change_priority", false), ("extend_deadline", false)];
 
 impl Adjustment {
@@ -43,7 +43,7 @@ impl Adjustment {
         }
     }
 
-    /// The operation, asked for at this time.
+    /// Returns the operation as requested at this time.
     pub(crate) fn operation(&self, execution_id: ExecutionId, now: TimestampMs) -> Operation {
         match self {
             Self::Label { set, remove } => Operation::SetTags(SetTagsArgs {
@@ -60,24 +60,24 @@ impl Adjustment {
         }
     }
 
-    /// One operation of each kind, for searches that try everything in every state.
+    /// Returns one operation of each kind, for searches that try every operation in every state.
     pub fn samples(execution_id: ExecutionId) -> Vec<Operation> {
         let all = [Self::Label { set: (0, 0), remove: 7 }, Self::Prioritise { to: 7 }, Self::Deadline { in_ms: 3_000 }];
         all.iter().map(|one| one.operation(execution_id, crate::BEGINNING)).collect()
     }
 
-    /// The names under which a run counts them.
+    /// Returns the names under which a run counts the operations.
     pub fn names() -> impl Iterator<Item = &'static str> {
         OPERATIONS.iter().map(|(name, _)| *name)
     }
 
-    /// How often each must have happened for a run to have shown anything.
+    /// Pairs the name of each operation with the number of times that a run must perform it.
     pub fn each_at_least(times: usize) -> impl Iterator<Item = (&'static str, usize)> {
         Self::names().map(move |name| (name, times))
     }
 }
 
-/// The execution that an operation adjusts, if it is one of these.
+/// Returns the execution that an operation adjusts, or `None` if the operation is not an adjustment.
 pub(crate) fn subject(operation: &Operation) -> Option<ExecutionId> {
     match operation {
         Operation::SetTags(args) => Some(args.execution_id),
@@ -87,7 +87,7 @@ pub(crate) fn subject(operation: &Operation) -> Option<ExecutionId> {
     }
 }
 
-/// The semantics of an adjustment: the record after it, or the refusal. Any other operation leaves the record.
+/// Returns the record after an adjustment, or the refusal. Any other operation leaves the record unchanged.
 pub(crate) fn adjusted(operation: &Operation, before: &Execution, now: TimestampMs) -> Result<Execution, Code> {
     let mut after = before.clone();
     if subject(operation).is_some() && !takes_ended(operation) && before.is_finished() {
@@ -106,7 +106,8 @@ pub(crate) fn adjusted(operation: &Operation, before: &Execution, now: Timestamp
     Ok(after)
 }
 
-/// The answer to the same call again; nothing, for the reply to another operation.
+/// Returns the expected answer to a repetition of the call with this reply, or `None` if the call was not an
+/// adjustment.
 pub(crate) fn answer_again(reply: &Reply) -> Option<Reply> {
     Some(match reply {
         Reply::Tagged(_) => reply.clone(),
@@ -120,12 +121,13 @@ pub(crate) fn answer_again(reply: &Reply) -> Option<Reply> {
     })
 }
 
-/// Whether an adjustment is also taken of an execution that has ended.
+/// Returns whether an operation is an adjustment that is also accepted for an execution that has ended.
 pub(crate) fn takes_ended(operation: &Operation) -> bool {
     OPERATIONS.contains(&(operation.name(), true))
 }
 
-/// The moves of adjustments, which end where they begin: those a run must have seen, and those it may see where executions are suspended.
+/// Returns the moves of adjustments, which end in the phase where they begin: the moves that a run must contain, and
+/// the moves of suspended executions, which a run may contain.
 pub(crate) fn moves() -> (Vec<String>, Vec<String>) {
     let places = |takes_ended: bool| if takes_ended { &PLACES[..] } else { &PLACES[..3] };
     let seen = OPERATIONS.iter().flat_map(|(name, ended)| places(*ended).iter().map(|place| stay(place, name)));
@@ -136,10 +138,10 @@ fn stay(place: &str, name: &str) -> String {
     format!("{place} -{}-> {place}", name.replace('_', " "))
 }
 
-/// Where an execution may be, the live ones first.
+/// Names of phases in moves. The first three are live.
 const PLACES: [&str; 7] = ["waiting", "delayed", "running", "succeeded", "failed", "cancelled", "expired"];
 
-/// A label by the numbers of its key and its value.
+/// Returns the tag with the given numbers for its key and value.
 pub(crate) fn label(key: u8, value: u8) -> (TagKey, TagValue) {
     (TagKey::parse(&format!("tag-{key}")).unwrap(), TagValue::parse(&format!("value-{value}")).unwrap())
 }

@@ -1,32 +1,32 @@
-//! Chance that can be repeated.
+//! Repeatable pseudo-random numbers.
 
-/// A sequence of numbers that follows from its seed.
+/// Sequence of pseudo-random numbers that is determined by its seed.
 #[derive(Clone, Debug)]
 pub struct Chance(u64);
 
 impl Chance {
-    /// The sequence of a seed.
+    /// Creates the sequence of a seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// A number below `bound`.
+    /// Returns a number below `bound`.
     pub fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }
 
-    /// True once in so many times.
+    /// Returns true once in `times` calls on average.
     pub fn one_in(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }
 
-    /// One of these.
+    /// Returns a random element of the slice.
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         let count = u64::try_from(from.len()).unwrap();
         &from[usize::try_from(self.below(count)).unwrap()]
     }
 
-    /// The next number: SplitMix64, which passes for random and fits three lines.
+    /// Returns the next number of SplitMix64, which is random enough for tests and takes three lines.
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

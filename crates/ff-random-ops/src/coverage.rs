@@ -1,4 +1,4 @@
-//! The events of a run, by name and how often. A run in which little happened proves little.
+//! Counts of named events in a run. A run that covers few cases proves little.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,7 +16,8 @@ use ff_core::singleton::KeyConflict;
 use ff_core::suspension::ResumedBy;
 use ff_core::view::View;
 
-/// How often each thing happened that has a name: replies, refusals, and how executions, flows and joins stood.
+/// Number of occurrences of each named event: replies, refusals, moves, and the final states of executions, flows and
+/// joins.
 #[derive(Clone, Debug, Default)]
 pub struct Coverage {
     counts: BTreeMap<Cow<'static, str>, usize>,
@@ -28,7 +29,7 @@ impl Coverage {
         other.counts.iter().for_each(|(name, count)| *self.counts.entry(name.clone()).or_default() += count);
     }
 
-    /// Fails unless everything with a name has happened at least as often as it says.
+    /// Panics unless every listed event has occurred at least the given number of times.
     pub fn assert_at_least<'n>(&self, least: impl IntoIterator<Item = (&'n str, usize)>) {
         let count = |name: &str| self.counts.get(name).copied().unwrap_or(0);
         let rare = least.into_iter().filter(|(name, least)| count(name) < *least);
@@ -36,12 +37,12 @@ impl Coverage {
         assert!(rare.is_empty(), "too rare: {rare:#?}\n{self}");
     }
 
-    /// Counts something once more.
+    /// Counts one occurrence of an event.
     pub fn happened(&mut self, name: impl Into<Cow<'static, str>>) {
         *self.counts.entry(name.into()).or_default() += 1;
     }
 
-    /// Counts an operation by its reply or its refusal.
+    /// Counts an operation under the name of its reply or its refusal.
     pub(crate) fn count(&mut self, operation: &Operation, answer: &Result<Reply, Refusal>) {
         match answer {
             Ok(reply) => {
@@ -89,7 +90,7 @@ impl Coverage {
                 judged.verdicts.iter().for_each(|verdict| {
                     self.happened(match verdict {
                         AdmissionVerdict::Admitted => "admitted",
-                        AdmissionVerdict::Elsewhere => "reserved for another claim",
+                        AdmissionVerdict::ReservedForOther => "reserved for another claim",
                         AdmissionVerdict::Refused { retry_at: None, .. } => "refused for a slot",
                         AdmissionVerdict::Refused { .. } => "refused until a moment",
                     });
@@ -106,7 +107,7 @@ impl Coverage {
         }
     }
 
-    /// Counts the executions that workers were handed.
+    /// Counts the claimed executions and the data handed to their workers.
     pub(crate) fn count_claims(&mut self, claimed: &[ClaimedExecution]) {
         if claimed.len() > 1 {
             self.happened("several claimed");
@@ -145,7 +146,7 @@ impl Coverage {
         }
     }
 
-    /// Counts how everything stands at the end of a run.
+    /// Counts the states of executions, flows and joins at the end of a run.
     pub(crate) fn count_end(&mut self, model: &Model) {
         for execution in model.executions() {
             self.count_execution(execution);
@@ -222,7 +223,7 @@ fn is_from_a_step(operation: &Operation) -> bool {
     matches!(operation, Operation::Replay(args) if args.from_step.is_some())
 }
 
-/// The name a reply is counted under: that of its operation, unless it says more.
+/// Returns the name under which a reply is counted: the name of its operation, unless the reply is more specific.
 fn name_of(operation: &Operation, reply: &Reply) -> &'static str {
     match reply {
         Reply::Submitted(SubmittedExecution { conflict: Some(conflict), .. }) => match conflict {

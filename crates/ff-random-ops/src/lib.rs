@@ -1,10 +1,10 @@
-//! One generator of random operations for every test that wants some.
+//! A generator of random operations, shared by all randomised tests.
 //!
-//! A run is a sequence of random transitions from a seed. The model performs each of them, and what the rules promise is
-//! checked after every step; a subject, which is a store or part of one, performs the same ones and must answer and hold
-//! the same. Both see the same clock and the same randomness. When something is wrong, the run is shortened for as long as
-//! it still is, and printed with its seed, ready to be pasted into a test. A run also counts what happened in it, so that
-//! a test can demand that enough did.
+//! A run is a sequence of random transitions drawn from a seed. The model performs each transition. Without a subject,
+//! the laws are checked after every operation. A subject, which is a store or part of one, performs the same
+//! transitions; it must return the same answers and hold the same records. Both sides use the same clock and the same
+//! randomness. When a run finds an error, it shortens the script while an error remains, and prints the script with its
+//! seed, ready to be pasted into a test. A run also counts what it covers, so that a test can require a minimum.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -26,15 +26,15 @@ pub use coverage::Coverage;
 pub use generator::{Generator, Mix};
 pub use reference::{Entry, Reference};
 pub use run::{number, replay, run, runs};
-pub use subject::{Make, MakingSubject, Options, Setup, Subject};
+pub use subject::{Options, Setup, Subject, SubjectFactory, SubjectFuture};
 pub use transition::{
-    FrameBatch, Growth, Link, Node, On, Order, OutgoingSignal, Pass, Plan, Point, Policies, RecordedStep, Rule,
-    ShownToken, Submission, Transition, Tree, Which, Whose, Wish,
+    FrameBatch, Growth, Link, Node, OperatorRequest, OutgoingSignal, Pass, Plan, Point, Policies, RecordedStep, Rule,
+    ShownToken, Submission, SuspensionRequest, Transition, Tree, WaitpointChoice, WaitpointSelector, Whose,
 };
 
-/// When every run begins.
+/// The time at which every run begins.
 pub const BEGINNING: ff_core::types::TimestampMs = ff_core::types::TimestampMs(1_700_000_000_000);
 
-/// Few, so that jobs meet.
+/// Few partitions, so that jobs interact.
 pub(crate) const PARTITIONS: ff_core::partition::PartitionConfig =
     ff_core::partition::PartitionConfig { num_flow_partitions: 3, num_budget_partitions: 1, num_quota_partitions: 1 };

@@ -1,4 +1,4 @@
-//! A run from beginning to end, and shortening one that shows something wrong.
+//! A complete run, and the shortening of a run that finds an error.
 
 use std::time::{Duration, Instant};
 
@@ -8,11 +8,13 @@ use crate::generator::Generator;
 use crate::subject::Setup;
 use crate::transition::Transition;
 
-/// Transitions between two looks at everything. Answers are compared at every transition, and a script that is shortened
-/// is looked at after each, so a difference is found late here and shown early.
+/// Number of transitions between two full comparisons. Answers are compared after every transition. A script that is
+/// being shortened is fully compared after every transition, so an error that is found late here is located exactly
+/// there.
 const LOOK_EVERY: usize = 30;
 
-/// Takes so many random transitions. When something is wrong, panics with the seed and the shortest script that shows it.
+/// Performs the given number of random transitions. If it finds an error, panics with the seed and the shortest script
+/// found that shows the error.
 pub async fn run(setup: Setup, seed: u64, transitions: usize) -> Coverage {
     let mut comparison = Comparison::new(setup, seed).await;
     let mut generator = Generator::new(setup.mix, seed);
@@ -39,7 +41,7 @@ pub async fn run(setup: Setup, seed: u64, transitions: usize) -> Coverage {
     coverage
 }
 
-/// Takes runs from so many seeds, and adds up their coverage.
+/// Performs a run for each seed and adds up their coverage.
 pub async fn runs(setup: Setup, seeds: impl IntoIterator<Item = u64>, transitions: usize) -> Coverage {
     let mut coverage = Coverage::default();
     for seed in seeds {
@@ -48,13 +50,14 @@ pub async fn runs(setup: Setup, seeds: impl IntoIterator<Item = u64>, transition
     coverage
 }
 
-/// Takes the transitions of a script, looking at everything after each. Gives the first difference.
+/// Performs the transitions of a script with a full comparison after each. Returns the first difference.
 pub async fn replay(setup: Setup, seed: u64, script: &[Transition]) -> Option<Difference> {
     let mut comparison = Comparison::new(setup, seed).await;
     let mut found = Ok(());
     for (nth, transition) in script.iter().enumerate() {
         found = comparison.take(transition).await;
-        // A group that is performed after every transition is no group.
+        // A subject without a store performs operations in groups. A comparison after every transition would leave
+        // groups of one.
         let looks = comparison.has_store() || nth % LOOK_EVERY == LOOK_EVERY - 1;
         if found.is_ok() && looks {
             found = comparison.look(false).await;
@@ -66,7 +69,7 @@ pub async fn replay(setup: Setup, seed: u64, script: &[Transition]) -> Option<Di
     conclude(setup, comparison, found).await.1.err()
 }
 
-/// Looks at everything a last time, and works until nothing is left where that is asked for.
+/// Performs the last full comparison. If the setup requests it, runs the model until nothing is left to do.
 async fn conclude(
     setup: Setup,
     mut comparison: Comparison,
@@ -81,11 +84,11 @@ async fn conclude(
     (comparison.end().await, found)
 }
 
-/// How long a script is shortened for. A test that runs into its own limit would show no script at all.
+/// Time limit for shortening a script. A test that reaches its own time limit would print no script at all.
 const SHRINK_FOR: Duration = Duration::from_secs(180);
 
-/// The script without every transition, or run of transitions, that can be left out while something is still wrong, as far as that
-/// is found in time.
+/// Returns a shorter script that still shows an error. Removes single transitions and ranges of them while an error
+/// remains and time is left.
 async fn shrink(
     setup: Setup,
     seed: u64,
@@ -115,7 +118,7 @@ async fn shrink(
     }
 }
 
-/// The number a variable of the environment says, or the default.
+/// Returns the number in an environment variable, or the default if the variable is not set.
 pub fn number(name: &str, default: usize) -> usize {
     let set = std::env::var(name).ok();
     set.map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name}: must be a number, is {text}")))

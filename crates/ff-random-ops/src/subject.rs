@@ -1,4 +1,4 @@
-//! The side that is tested, and the randomness it shares with the model.
+//! The tested side, and the randomness that it shares with the model.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,18 +15,18 @@ use ff_core::snapshot::Snapshot;
 
 use crate::generator::Mix;
 
-/// A store, or the part of one that performs groups of operations.
+/// A store, or the part of a store that performs groups of operations.
 #[async_trait]
 pub trait Subject: Send + Sync {
-    /// The store whose calls are compared with the model's; none when only groups of operations are.
+    /// Returns the store whose calls are compared with the model, or `None` if only groups of operations are compared.
     fn store(&self) -> Option<&dyn EngineStore>;
 
-    /// The way to the store's calls that is tested, when it is not the store itself.
+    /// Returns the layer above the store whose calls are tested, or `None` if the store itself is tested.
     fn calls(&self) -> Option<&dyn EngineBackend> {
         None
     }
 
-    /// Performs a group of operations as if each had come alone. Only subjects that are no store are asked.
+    /// Performs a group of operations with the same results as one by one. Called only for a subject without a store.
     async fn perform(
         &mut self,
         group: Vec<(Operation, Nonce)>,
@@ -34,20 +34,20 @@ pub trait Subject: Send + Sync {
         unreachable!("a store is asked call by call, not {group:?}")
     }
 
-    /// Everything a partition holds.
+    /// Returns all records of a partition.
     async fn snapshot(&mut self, partition: u16) -> Snapshot {
         let store = self.store().unwrap_or_else(|| unreachable!("a subject without a store reads for itself"));
         store.snapshot(partition).await.unwrap()
     }
 
-    /// Closes the store, and opens it again where it can outlive that.
+    /// Closes and reopens the store, if its contents survive that.
     async fn reopen(&mut self) {}
 
-    /// Closes the store for good.
+    /// Closes the store permanently.
     async fn close(self: Box<Self>) {}
 }
 
-/// The options a store is opened with, each time.
+/// The options with which a store is opened and reopened.
 #[derive(Clone)]
 pub struct Options {
     pub partitions: PartitionConfig,
@@ -55,13 +55,13 @@ pub struct Options {
     pub entropy: Arc<dyn Entropy>,
 }
 
-/// Makes an empty subject that takes time and randomness from the run.
-pub type Make = fn(Options) -> MakingSubject;
+/// Constructor of an empty subject that uses the clock and the entropy of the run.
+pub type SubjectFactory = fn(Options) -> SubjectFuture;
 
-/// A subject being made.
-pub type MakingSubject = Pin<Box<dyn Future<Output = Box<dyn Subject>> + Send>>;
+/// Future of a new subject.
+pub type SubjectFuture = Pin<Box<dyn Future<Output = Box<dyn Subject>> + Send>>;
 
-/// Shows every side one nonce until the next is drawn, however often a store looks.
+/// Entropy that returns the same nonce to both sides until the next one is drawn, however often a store reads it.
 pub(crate) struct SharedEntropy {
     source: SeededEntropy,
     current: Mutex<Nonce>,
@@ -74,7 +74,7 @@ impl SharedEntropy {
         Self { source, current }
     }
 
-    /// Draws the nonce that is shown from now on.
+    /// Draws a new nonce, which is returned from now on.
     pub(crate) fn draw(&self) -> Nonce {
         let drawn = self.source.nonce();
         *self.current.lock().unwrap_or_else(PoisonError::into_inner) = drawn;
@@ -92,12 +92,13 @@ impl Entropy for SharedEntropy {
     }
 }
 
-/// The mix of a run, and the subject it is compared with; without one the model alone performs it, and the laws are
-/// checked after every operation.
+/// The mix of a run and the subject that the model is compared with. Without a subject, the model alone performs the
+/// run and the laws are checked after every operation.
 #[derive(Clone, Copy)]
 pub struct Setup {
-    pub make: Option<Make>,
+    pub make: Option<SubjectFactory>,
     pub mix: Mix,
-    /// Whether the run goes on until nothing is left to do: everything comes to its end and is forgotten.
+    /// Whether the run continues until nothing is left to do: every execution and every flow ends, and executions are
+    /// forgotten.
     pub to_the_end: bool,
 }

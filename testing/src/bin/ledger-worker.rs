@@ -1,5 +1,5 @@
-//! A worker for the tests of real processes: it says a line for everything it starts and finishes, and finishes the work
-//! itself, so that what it calls acknowledged is what the engine has acknowledged.
+//! A worker for the tests with real processes. It prints a line whenever it starts or finishes work. It completes the
+//! executions itself, so it reports a completion only after the engine has acknowledged it.
 
 use std::env;
 use std::error::Error;
@@ -25,7 +25,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     };
     let flowfabric = ff_sdk::connect(url).await?;
     let gate = Arc::new(Mutex::new(BufReader::new(tokio::io::stdin()).lines()));
-    let teller = Teller { backend: flowfabric.backend().clone(), name: name.clone() };
+    let teller = ReportingWorker { backend: flowfabric.backend().clone(), name: name.clone() };
     let (hurrying, timing, spending, holding) = (teller.clone(), teller.clone(), teller.clone(), teller);
     let held = gate.clone();
     let worker = flowfabric
@@ -58,18 +58,18 @@ async fn main() -> Result<(), Box<dyn Error>> {
         });
     say(&Line::Ready)?;
     worker.run().await?;
-    // A read of standard input may still be under way, and would keep the process.
+    // A pending read of standard input would keep the process alive.
     std::process::exit(0);
 }
 
-/// What lets held work go on, a line at a time.
+/// Standard input, of which each line lets held work continue once.
 type Gate = Arc<Mutex<Lines<BufReader<Stdin>>>>;
 
-/// How many steps there are.
+/// Number of steps.
 const STEPS: u32 = 4;
 
-/// Runs steps, each of which waits at the gate, where there is one, before it is done and again when it is recorded. The result
-/// tells which attempt ran each.
+/// Runs the steps. If there is a gate, each step waits at the gate before it is done, and again after it is recorded.
+/// The result names the attempt that ran each step.
 async fn steps(work: &Context, gate: Option<Gate>) -> Result<Vec<u32>, Fault> {
     let (id, attempt) = (work.task().execution_id, work.task().attempt_index.0);
     let pass = async || match &gate {
@@ -93,10 +93,10 @@ async fn steps(work: &Context, gate: Option<Gate>) -> Result<Vec<u32>, Fault> {
     Ok(ran_by)
 }
 
-/// Reports of usage an execution makes.
+/// Number of usage reports of an execution.
 const REPORTS: u64 = 4;
 
-/// Reports the spending, each report again until the engine has answered.
+/// Reports usage. Repeats each report until the engine has answered.
 async fn spend(work: &Context) -> Result<(), Fault> {
     let mut again = interval(Duration::from_millis(20));
     for nth in 1..=REPORTS {
@@ -112,15 +112,15 @@ async fn spend(work: &Context) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Does the work and tells of it.
+/// Performs work and prints its progress.
 #[derive(Clone)]
-struct Teller {
+struct ReportingWorker {
     backend: Arc<dyn EngineBackend>,
     name: String,
 }
 
-impl Teller {
-    /// Works until the gate lets it finish, where there is one.
+impl ReportingWorker {
+    /// Performs work. If there is a gate, waits at the gate before the completion.
     async fn work(&self, work: &Context, gate: Option<Gate>) -> Result<Reply, Fault> {
         say(&Line::Started(work.task().execution_id))?;
         if let Some(gate) = gate {
@@ -129,7 +129,8 @@ impl Teller {
         self.finish(work).await
     }
 
-    /// Works for some time, which differs from work to work, and says when that began and ended. Between the two it holds the lease.
+    /// Works for a time that depends on the execution, and prints the times of its begin and end. The worker holds the
+    /// lease in between.
     async fn work_timed(&self, work: &Context) -> Result<Reply, Fault> {
         let id = work.task().execution_id;
         let now = || jiff::Timestamp::now().as_millisecond();
@@ -141,7 +142,7 @@ impl Teller {
         self.finish(work).await
     }
 
-    /// Finishes the work, asking again until the engine has answered.
+    /// Completes the execution. Repeats the call until the engine has answered.
     async fn finish(&self, work: &Context) -> Result<Reply, Fault> {
         let (execution_id, fence) = (work.task().execution_id, work.task().fence);
         let text = format!("{{\"by\":\"{}\",\"attempt\":{}}}", self.name, work.task().attempt_index);
@@ -165,7 +166,7 @@ impl Teller {
     }
 }
 
-/// Says a line at once, whole.
+/// Prints a whole line and flushes it at once.
 fn say(line: &Line) -> std::io::Result<()> {
     let mut stdout = std::io::stdout().lock();
     writeln!(stdout, "{line}")?;

@@ -1,4 +1,4 @@
-//! The answers of all clients must fit one order of events.
+//! Check that the answers of all clients fit one order of events.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use ff_core::types::{ExecutionId, LeaseEpoch};
 use super::ledger::{Entry, Ledger, LedgerAction};
 use super::suspensions;
 
-/// Fails when the ledger contradicts itself or the store.
+/// Panics if the ledger contradicts itself or the store.
 pub async fn check(store: &dyn EngineStore, ledger: &Ledger) {
     let histories = ledger.by_execution();
     assert!(!histories.is_empty(), "nothing happened");
@@ -61,7 +61,7 @@ fn check_single_creation(id: &ExecutionId, history: &[Entry]) {
     assert_eq!(created, 1, "{id} was created {created} times");
 }
 
-/// Epochs count up by one, and never against the order in which clients saw them.
+/// Checks that epochs rise by one, in an order that fits the times of the claims.
 fn epochs_rise(id: &ExecutionId, claims: &BTreeMap<LeaseEpoch, Claim>) {
     assert!(claims.keys().zip(1..).all(|(epoch, nth)| epoch.0 == nth), "{id}: {:?}", claims.keys());
     let in_order: Vec<_> = claims.values().collect();
@@ -70,7 +70,7 @@ fn epochs_rise(id: &ExecutionId, claims: &BTreeMap<LeaseEpoch, Claim>) {
     }
 }
 
-/// A lease ends in one way, and a repeated call gets the same answer.
+/// Checks that a lease ends in one way, and that a repeated call gets the same answer.
 fn check_one_end_per_lease(id: &ExecutionId, history: &[Entry]) {
     let mut ends: BTreeMap<LeaseEpoch, &LedgerAction> = BTreeMap::new();
     for entry in history.iter().filter(|entry| entry.what.ends_lease()) {
@@ -84,7 +84,7 @@ fn check_one_end_per_lease(id: &ExecutionId, history: &[Entry]) {
     }
 }
 
-/// No call is accepted that began after its fence was surely over.
+/// Checks that the store accepted no call that began after its fence was certainly invalid.
 fn nothing_from_a_stale_fence(id: &ExecutionId, history: &[Entry], claims: &BTreeMap<LeaseEpoch, Claim>) {
     for entry in history {
         let Some(fence) = entry.what.fence() else { continue };
@@ -104,7 +104,8 @@ fn nothing_from_a_stale_fence(id: &ExecutionId, history: &[Entry], claims: &BTre
     }
 }
 
-/// The store agrees with the clients' answers: as many ends as replays allow, every try, and one of the results sent.
+/// Checks that the store agrees with the clients' answers: as many ends as replays allow, every attempt, and one of the
+/// results sent.
 async fn check_store(
     store: &dyn EngineStore,
     id: &ExecutionId,

@@ -1,4 +1,4 @@
-//! One of many clients: it makes random calls, in time or too late.
+//! One of many clients. It makes random calls, in time or too late.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,12 +21,12 @@ use uuid::Uuid;
 use super::ledger::{Ledger, LedgerAction};
 use crate::Chance;
 
-/// How many of the latest fences and waitpoints clients remember: enough that most of them are over.
+/// How many of the latest fences and waitpoints clients remember. Most of these are no longer valid.
 const REMEMBERED: usize = 64;
 
 /// State shared by all clients.
 pub struct ClientContext {
-    /// The ways to the store: one program each.
+    /// The connections to the store, one per program.
     ways: Vec<Arc<dyn EngineBackend>>,
     pub ledger: Ledger,
     pub jobs: Vec<SubmitArgs>,
@@ -35,7 +35,7 @@ pub struct ClientContext {
 }
 
 impl ClientContext {
-    /// Clients of one store, over one way to it or several, about these jobs.
+    /// Creates the context of clients that use one or several connections to one store, for these jobs.
     pub fn new(ways: Vec<Arc<dyn EngineBackend>>, jobs: Vec<SubmitArgs>) -> Self {
         Self { ways, ledger: Ledger::default(), jobs, fences: Mutex::default(), waitpoints: Mutex::default() }
     }
@@ -56,7 +56,7 @@ fn remember<T>(known: &Mutex<Vec<T>>, more: impl Iterator<Item = T>) {
     known.drain(..surplus);
 }
 
-/// Jobs that can be failed, reclaimed and replayed without end.
+/// Returns jobs that can be failed, reclaimed and replayed without end.
 pub fn jobs(count: u64) -> Vec<SubmitArgs> {
     let policy = Policy {
         retry_policy: RetryPolicy {
@@ -79,14 +79,14 @@ pub fn jobs(count: u64) -> Vec<SubmitArgs> {
 /// One client.
 pub struct Client {
     shared: Arc<ClientContext>,
-    /// Its way to the store.
+    /// The connection that this client uses.
     store: Arc<dyn EngineBackend>,
     chance: Chance,
     holder: Holder,
 }
 
 impl Client {
-    /// The nth of them, which is also where its chance begins and which of the ways to the store it goes.
+    /// Creates the client with this number. The number determines its random choices and its connection to the store.
     pub fn new(shared: Arc<ClientContext>, nth: u64) -> Self {
         let ways = &shared.ways;
         let store = ways[usize::try_from(nth).unwrap() % ways.len()].clone();
@@ -94,7 +94,7 @@ impl Client {
         Self { shared, store, chance: Chance::new(nth), holder }
     }
 
-    /// Asks so many things, one after the other.
+    /// Makes the given number of calls, one after the other.
     pub async fn ask(mut self, times: usize) {
         for _ in 0..times {
             match self.chance.below(12) {
@@ -135,7 +135,7 @@ impl Client {
         });
     }
 
-    /// Speaks as a holder, perhaps as one that was.
+    /// Makes a call with the fence of a current or former holder.
     async fn hold(&mut self) {
         let shared = self.shared.clone();
         let known = shared.fences.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -181,7 +181,7 @@ impl Client {
         }
     }
 
-    /// One of two votes, or both.
+    /// Returns a suspension that waits for one vote or for two.
     fn wish(&mut self, execution_id: ExecutionId, fence: Fence) -> SuspendArgs {
         let key = WaitpointKey::parse("votes").unwrap();
         let n = 1 + u32::try_from(self.chance.below(2)).unwrap();
@@ -189,7 +189,7 @@ impl Client {
         SuspendArgs { condition, ..SuspendArgs::new(execution_id, fence, key) }
     }
 
-    /// Votes, perhaps where the vote is over, and perhaps again.
+    /// Delivers a vote, possibly to a suspension that has ended, and possibly again.
     async fn signal(&mut self) {
         let shared = self.shared.clone();
         let known = shared.waitpoints.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -241,7 +241,7 @@ impl Client {
     }
 }
 
-/// Moves the clock in small steps and pumps, until it must stop. Gives how much fired.
+/// Advances the clock in small steps and pumps until `stop` is set. Returns the number of timers that fired.
 pub async fn keep_time(store: Arc<dyn EngineStore>, clock: Arc<ManualClock>, stop: Arc<AtomicBool>) -> usize {
     let mut chance = Chance::new(0);
     let mut fired = 0;

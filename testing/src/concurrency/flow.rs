@@ -1,4 +1,5 @@
-//! Many workers on many flows at once, while some of the flows are cancelled. The events of each must fit its graph.
+//! Many concurrent workers on many flows, while some of the flows are cancelled. The events of each flow must fit its
+//! graph.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,14 +22,14 @@ use ff_random_ops::{Generator, Mix};
 
 use crate::Chance;
 
-/// How many there are of each.
+/// Number of submitters, of flows per submitter, and of workers.
 pub struct FlowLoad {
     pub submitters: u64,
     pub flows_each: u64,
     pub workers: u64,
 }
 
-/// Has a crowd submit flows and work until all of them have ended. Returns the graphs. The caller bounds the time.
+/// Submits flows concurrently and works until all of them have ended. Returns the graphs. The caller limits the time.
 pub async fn work_through(store: Arc<dyn EngineStore>, load: FlowLoad) -> Vec<SubmitFlowArgs> {
     let done = Arc::new(AtomicBool::new(false));
     let workers: Vec<_> = (0..load.workers).map(|nth| tokio::spawn(work(store.clone(), nth, done.clone()))).collect();
@@ -100,7 +101,7 @@ async fn work(store: Arc<dyn EngineStore>, nth: u64, done: Arc<AtomicBool>) {
     }
 }
 
-/// A refusal is to be expected where many are in each other's way; anything else is not.
+/// Accepts an answer or a refusal, which concurrent callers must expect. Panics on any other error.
 fn unless_refused<T>(answer: Result<T, EngineError>) {
     match answer {
         Ok(_) | Err(EngineError::Refused(_)) => {}
@@ -108,7 +109,7 @@ fn unless_refused<T>(answer: Result<T, EngineError>) {
     }
 }
 
-/// Fails when the events of an ended flow do not fit its graph.
+/// Panics if the events of an ended flow do not fit its graph.
 pub async fn check_flow(store: &dyn EngineStore, graph: &SubmitFlowArgs) {
     let id = graph.header.flow_id;
     let info = store.describe_flow(&id).await.unwrap();
@@ -134,7 +135,8 @@ struct History<'g> {
     cancelled: Option<CancelPolicy>,
 }
 
-/// A flow that is submitted in several parts waits for the last one.
+/// Returns the first state of every member. The members of a flow that is submitted in several parts wait for the last
+/// part.
 fn born(graph: &SubmitFlowArgs) -> BTreeMap<NodeName, PublicState> {
     let is_staged = graph.clone().plan().unwrap().len() > 1;
     let state = |node: &NodeName| match is_staged || graph.edges.iter().any(|edge| edge.downstream == *node) {
@@ -166,7 +168,7 @@ impl History<'_> {
         }
     }
 
-    /// Whether the join of a node holds by now, and whether it can.
+    /// Returns whether the join of a node is satisfied by now, and whether it can still be satisfied.
     fn join_of(&self, node: &NodeName) -> (bool, bool) {
         let upstreams = self.graph.edges.iter().filter(|edge| edge.downstream == *node);
         let states: Vec<_> = upstreams.map(|edge| self.states[&edge.upstream]).collect();
@@ -180,7 +182,7 @@ impl History<'_> {
         (succeeded >= needs, succeeded + live >= needs)
     }
 
-    /// How the flow must have ended: by the members without dependents.
+    /// Returns the state in which the flow must have ended, which depends on the members without dependents.
     fn end(&self) -> FlowState {
         let last = |node: &&NodeName| self.graph.edges.iter().all(|edge| edge.upstream != **node);
         let succeeded = self.states.keys().filter(last).all(|node| self.states[node] == PublicState::Completed);

@@ -1,4 +1,4 @@
-//! The answers clients got, and the time of each call and answer.
+//! The answers that clients received, with the times of each call and answer.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,12 +10,12 @@ use ff_core::engine_error::EngineError;
 use ff_core::lease::Fence;
 use ff_core::types::{ExecutionId, IdempotencyKey, LeaseEpoch, WaitpointId};
 
-/// One thing a store said it did.
+/// One effect that a store acknowledged.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// The moment the client asked; moments are counted, not measured.
+    /// Time of the call. Times are values of a shared counter, not of a clock.
     pub began: u64,
-    /// The moment it was answered.
+    /// Time of the answer.
     pub ended: u64,
     pub id: ExecutionId,
     pub what: LedgerAction,
@@ -30,12 +30,12 @@ pub enum LedgerAction {
     Claimed(Fence),
     Renewed(Fence),
     Progressed(Fence),
-    /// Done, with a result only this call sent.
+    /// Completed, with a result that only this call sent.
     Completed(Fence, u64),
     Failed(Fence, FailedAttempt),
     Delayed(Fence, DelayedExecution),
     Suspended(Fence, SuspendedExecution),
-    /// A signal to a waitpoint, under a key where one was given.
+    /// A signal to a waitpoint, with the idempotency key of the call, if any.
     Signalled(WaitpointId, Option<IdempotencyKey>, DeliveredSignal),
     Decided(ResumedExecution),
     Cancelled {
@@ -49,7 +49,7 @@ pub enum LedgerAction {
 }
 
 impl LedgerAction {
-    /// The fence that was shown for it, where one was.
+    /// Returns the fence that the caller presented or received, if any.
     pub fn fence(&self) -> Option<Fence> {
         match self {
             Self::Claimed(fence)
@@ -68,13 +68,13 @@ impl LedgerAction {
         }
     }
 
-    /// Whether it ended the lease it was said under.
+    /// Returns whether the call ended the lease of its fence.
     pub fn ends_lease(&self) -> bool {
         matches!(self, Self::Completed(..) | Self::Failed(..) | Self::Delayed(..) | Self::Suspended(..))
     }
 }
 
-/// The answers all clients got.
+/// The answers that all clients received.
 #[derive(Default)]
 pub struct Ledger {
     moments: AtomicU64,
@@ -83,12 +83,12 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// The next moment.
+    /// Returns the next time of the shared counter.
     pub fn moment(&self) -> u64 {
         self.moments.fetch_add(1, Ordering::SeqCst)
     }
 
-    /// Records the answer to a call that began then. Anything but an answer or a refusal fails the test.
+    /// Records the answer to a call that began at this time. Panics if the call failed without an answer or a refusal.
     pub fn note<T>(&self, began: u64, answer: Answer<T>, actions: impl FnOnce(T) -> Vec<(ExecutionId, LedgerAction)>) {
         let ended = self.moment();
         match answer {
@@ -104,7 +104,7 @@ impl Ledger {
         }
     }
 
-    /// The history of each execution.
+    /// Returns the entries of each execution.
     pub fn by_execution(&self) -> BTreeMap<ExecutionId, Vec<Entry>> {
         let mut sorted: BTreeMap<_, Vec<Entry>> = BTreeMap::new();
         for entry in self.entries.lock().unwrap_or_else(PoisonError::into_inner).iter() {
@@ -113,7 +113,7 @@ impl Ledger {
         sorted
     }
 
-    /// How often something was refused with this code.
+    /// Returns the number of refusals with this code.
     pub fn refused(&self, code: &str) -> usize {
         self.refusals.lock().unwrap_or_else(PoisonError::into_inner).get(code).copied().unwrap_or_default()
     }

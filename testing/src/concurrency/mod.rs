@@ -1,4 +1,4 @@
-//! Many clients on one store at once, each in the others' way. The answers of all of them must fit together.
+//! Many concurrent clients of one store, whose calls conflict. The answers of all of them must fit together.
 
 mod checker;
 mod client;

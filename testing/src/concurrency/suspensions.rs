@@ -1,4 +1,4 @@
-//! The answers about suspensions and signals must fit together as well.
+//! Check that the answers about suspensions and signals fit together.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,8 @@ use ff_core::types::{ExecutionId, SignalId, SuspensionId, WaitpointId};
 
 use super::ledger::{Entry, LedgerAction};
 
-/// A suspension is ended by one signal or by one decision, and nothing counts for it that began after its end.
+/// Checks that a suspension is ended by one signal or one decision, and that it accepts no signal that is sent after
+/// its end.
 pub(super) fn check_one_end_per_suspension(id: &ExecutionId, history: &[Entry]) {
     let suspended_on = waitpoints(history);
     let mut ends: BTreeMap<SuspensionId, &Entry> = BTreeMap::new();
@@ -34,7 +35,8 @@ pub(super) fn check_one_end_per_suspension(id: &ExecutionId, history: &[Entry]) 
     }
 }
 
-/// Under one key a waitpoint took one signal, and a repeated delivery got its id.
+/// Checks that a waitpoint accepts one signal under one key, and that a repeated delivery returns the id of that
+/// signal.
 pub(super) fn check_one_signal_per_key(id: &ExecutionId, history: &[Entry]) {
     let mut first: BTreeMap<_, SignalId> = BTreeMap::new();
     let mut taken = BTreeSet::new();
@@ -50,7 +52,7 @@ pub(super) fn check_one_signal_per_key(id: &ExecutionId, history: &[Entry]) {
     }
 }
 
-/// The store holds the signals clients were told it took, and one for each decision.
+/// Checks that the store holds the signals that it acknowledged to clients, and one signal for each decision.
 pub(super) async fn check_store(store: &dyn EngineStore, id: &ExecutionId, history: &[Entry]) {
     let mut signals = BTreeSet::new();
     let mut skip = Some(0);
@@ -71,7 +73,7 @@ pub(super) async fn check_store(store: &dyn EngineStore, id: &ExecutionId, histo
     assert_eq!(signals.len(), taken.len() + decisions, "{id}");
 }
 
-/// Which suspension each waitpoint belongs to.
+/// Returns the suspension of each waitpoint.
 fn waitpoints(history: &[Entry]) -> BTreeMap<WaitpointId, SuspensionId> {
     let suspended = history.iter().filter_map(|entry| match &entry.what {
         LedgerAction::Suspended(_, reply) => Some(reply),

@@ -1,4 +1,4 @@
-//! A real browser, spoken to through its debugging pipe.
+//! A real browser, controlled through its debugging pipe.
 
 use std::env;
 use std::path::PathBuf;
@@ -11,10 +11,10 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use super::process::within;
 
-/// The names of Chromium in packages.
+/// Names of the Chromium program in packages.
 const NAMES: &[&str] = &["chromium", "chromium-browser", "google-chrome"];
 
-/// Chromium takes commands from descriptor 3 and answers on descriptor 4, each message with a zero byte behind it.
+/// Chromium reads commands from descriptor 3 and answers on descriptor 4. A zero byte ends each message.
 const WITH_PIPE: &str = r#"exec "$0" "$@" 3<&0 4>&1 0</dev/null 1>&2"#;
 
 const OPTIONS: &[&str] = &[
@@ -30,7 +30,7 @@ const OPTIONS: &[&str] = &[
     "--disable-sync",
 ];
 
-/// A Chromium without a window. It is killed when the test lets go of it.
+/// A headless Chromium. It is killed when the value is dropped.
 pub struct Browser {
     _process: Child,
     stdin: ChildStdin,
@@ -81,7 +81,7 @@ impl Browser {
         within(&format!("the browser answers {method}"), self.answer(self.commands)).await
     }
 
-    /// The answer to a command; events are skipped.
+    /// Returns the answer to a command and skips events.
     async fn answer(&mut self, id: u64) -> Value {
         loop {
             let mut message = Vec::new();
@@ -97,7 +97,7 @@ impl Browser {
 }
 
 impl Tab<'_> {
-    /// The value of an expression on the page.
+    /// Returns the value of an expression on the page.
     pub async fn value(&mut self, expression: &str) -> Value {
         let params = json!({ "expression": expression, "awaitPromise": true, "returnByValue": true });
         let mut answer = self.browser.command(Some(&self.session), "Runtime.evaluate", params).await;
@@ -105,7 +105,7 @@ impl Tab<'_> {
         answer["result"]["value"].take()
     }
 
-    /// Returns when the page shows a text. It is looked at whenever it changes.
+    /// Waits until the page shows a text. Every change of the page triggers a check.
     pub async fn shows(&mut self, text: &str) {
         let shown = format!(
             "new Promise((shown) => {{
@@ -119,7 +119,7 @@ impl Tab<'_> {
     }
 }
 
-/// The program: the one `FF_CHROMIUM` names, otherwise the first that is found.
+/// Returns the path of Chromium: the one in `FF_CHROMIUM`, otherwise the first on the search path.
 fn chromium() -> PathBuf {
     if let Some(named) = env::var_os("FF_CHROMIUM") {
         return named.into();

@@ -1,4 +1,4 @@
-//! The lines a ledger worker says.
+//! The lines that a ledger worker prints.
 
 use std::fmt;
 
@@ -7,21 +7,21 @@ use ff_core::types::ExecutionId;
 /// One line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
-    /// It is connected and about to ask for work.
+    /// The worker is connected and about to claim work.
     Ready,
     /// Work begins.
     Started(ExecutionId),
-    /// Timed work begins, at a moment in milliseconds.
+    /// Timed work begins, at this time in milliseconds.
     Began(ExecutionId, i64),
-    /// Timed work is done, at a moment; only then the engine is told.
+    /// Timed work is done, at this time in milliseconds. The worker completes the execution only afterwards.
     Ended(ExecutionId, i64),
     /// The function of a step begins.
     Ran(ExecutionId, StepRun),
-    /// A step has returned the recorded result; it says which attempt ran it.
+    /// A step has returned its recorded result: the attempt that ran it.
     Recorded(ExecutionId, StepRun, u32),
-    /// The engine has acknowledged its end, with this result.
+    /// The engine has acknowledged the completion with this result.
     Completed(ExecutionId, String),
-    /// The engine has refused its end, with this code.
+    /// The engine has refused the completion with this code.
     Refused(ExecutionId, String),
 }
 
@@ -48,7 +48,7 @@ impl fmt::Display for Line {
 }
 
 impl Line {
-    /// Reads a line.
+    /// Parses a line.
     pub fn parse(text: &str) -> Self {
         let mut words = text.splitn(3, ' ');
         let (what, id, more) = (words.next(), words.next().and_then(|id| id.parse().ok()), words.next());

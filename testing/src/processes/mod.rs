@@ -1,4 +1,4 @@
-//! Real processes: the server and workers as a user runs them, stopped, killed and started again.
+//! Real processes: the server and workers as a user runs them, stopped, killed and restarted.
 
 mod browser;
 mod ledger;

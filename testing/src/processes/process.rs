@@ -14,15 +14,15 @@ use tokio::time::timeout;
 
 pub use rustix::process::Signal;
 
-/// How long anything may take before it counts as never.
+/// Time limit after which an event counts as never happening.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Fails when something does not happen within a patient while.
+/// Panics if the event does not happen within the time limit.
 pub async fn within<T>(what: &str, happens: impl Future<Output = T>) -> T {
     timeout(PATIENCE, happens).await.unwrap_or_else(|_| panic!("never happened: {what}"))
 }
 
-/// A running program. It is killed when the test lets go of it.
+/// A running program. It is killed when the value is dropped.
 pub struct Process {
     name: String,
     child: Child,
@@ -31,7 +31,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts a program. Its errors appear in the output of the test.
+    /// Starts a program. Its error output appears in the output of the test.
     pub fn start(name: &str, command: &mut Command) -> Self {
         let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true).spawn();
         let mut child = spawned.unwrap_or_else(|error| panic!("{name} does not start: {error}"));
@@ -41,17 +41,17 @@ impl Process {
         Self { name: name.to_owned(), child, stdin, lines }
     }
 
-    /// The next line it says; `None` when it has said its last.
+    /// Returns the next line of output, or `None` at the end of the output.
     pub async fn line(&mut self) -> Option<String> {
         within(&format!("{} says something", self.name), self.lines.recv()).await
     }
 
-    /// The lines since the last call.
+    /// Returns the lines since the last call.
     pub fn new_lines(&mut self) -> Vec<String> {
         std::iter::from_fn(|| self.lines.try_recv().ok()).collect()
     }
 
-    /// Everything it still says until it ends.
+    /// Returns all remaining lines until the process ends.
     pub async fn rest(&mut self) -> Vec<String> {
         let mut rest = Vec::new();
         while let Some(line) = self.line().await {
@@ -60,19 +60,19 @@ impl Process {
         rest
     }
 
-    /// Says a line to it.
+    /// Writes a line to the standard input of the process.
     pub async fn say(&mut self, line: &str) {
         self.stdin.write_all(format!("{line}\n").as_bytes()).await.unwrap();
     }
 
-    /// Sends it a signal.
+    /// Sends a signal to the process.
     pub fn send(&self, signal: Signal) {
         let id = self.child.id().unwrap_or_else(|| panic!("{} has ended", self.name));
         let pid = Pid::from_raw(id.cast_signed()).unwrap();
         kill_process(pid, signal).unwrap_or_else(|error| panic!("{} cannot be signalled: {error}", self.name));
     }
 
-    /// How many bytes of memory it has, as the system counts what is resident.
+    /// Returns the resident memory of the process in bytes.
     pub fn memory(&self) -> u64 {
         let id = self.child.id().unwrap_or_else(|| panic!("{} has ended", self.name));
         let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
@@ -80,24 +80,24 @@ impl Process {
         resident.and_then(|kib| kib.trim().parse::<u64>().ok()).unwrap() * 1024
     }
 
-    /// Kills it as a power cut would: it gets no chance to do anything.
+    /// Kills the process as a power cut would: it has no chance to react.
     pub async fn kill(&mut self) {
         self.child.start_kill().unwrap();
         self.end().await;
     }
 
-    /// Whether it still runs.
+    /// Returns whether the process is still running.
     pub fn runs(&mut self) -> bool {
         self.child.try_wait().unwrap().is_none()
     }
 
-    /// Waits for its end.
+    /// Waits for the end of the process.
     pub async fn end(&mut self) -> ExitStatus {
         within(&format!("{} ends", self.name), self.child.wait()).await.unwrap()
     }
 }
 
-/// Passes on every line at once, so that the program never waits for the test.
+/// Forwards every line at once, so that the program never waits for the test.
 async fn listen(stdout: ChildStdout, say: mpsc::UnboundedSender<String>) {
     let mut lines = BufReader::new(stdout).lines();
     while let Ok(Some(line)) = lines.next_line().await {
@@ -107,12 +107,12 @@ async fn listen(stdout: ChildStdout, say: mpsc::UnboundedSender<String>) {
     }
 }
 
-/// The binary `ff`: the one `FF_BIN` names, otherwise the one built beside this test.
+/// Returns the path of the binary `ff`: the one in `FF_BIN`, otherwise the one built together with this test.
 pub(super) fn ff() -> PathBuf {
     find("FF_BIN", "ff", "build it with `cargo build --bin ff` in the profile of this test, or name it in FF_BIN")
 }
 
-/// The worker that keeps a ledger, which cargo builds together with this test.
+/// Returns the path of the ledger worker, which cargo builds together with this test.
 pub(super) fn ledger_worker() -> PathBuf {
     find("FF_LEDGER_WORKER", "ledger-worker", "build it with `cargo build -p ff-testing --bins`")
 }
@@ -122,7 +122,7 @@ fn find(variable: &str, name: &str, otherwise: &str) -> PathBuf {
         return named.into();
     }
     let test = env::current_exe().unwrap();
-    // Tests are built into `deps`, programs one folder above.
+    // Cargo builds tests into `deps` and programs into the folder above.
     let path = test.parent().and_then(Path::parent).unwrap().join(name);
     assert!(path.exists(), "there is no program {}: {otherwise}", path.display());
     path

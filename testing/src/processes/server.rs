@@ -12,7 +12,7 @@ use tokio::process::Command;
 use super::process::ff;
 use super::process::{Process, Signal, within};
 
-/// `ff server` over a store.
+/// A process of `ff server` with its store.
 pub struct ServerProcess {
     process: Process,
     store: String,
@@ -21,69 +21,69 @@ pub struct ServerProcess {
 }
 
 impl ServerProcess {
-    /// Starts it over the store in a folder, on any port.
+    /// Starts the server with a SQLite store in this folder, on any port.
     pub async fn start(folder: &Path) -> Self {
         let file: PathBuf = folder.join("flowfabric.db");
         Self::over(format!("sqlite:{}", file.display())).await
     }
 
-    /// Starts it over the store at a URL, on any port.
+    /// Starts the server with the store at a URL, on any port.
     pub async fn over(store: String) -> Self {
         Self::with_options(store, &[]).await
     }
 
-    /// Starts it with further options.
+    /// Starts the server with further options.
     pub async fn with_options(store: String, options: &[String]) -> Self {
         Self::listening(store, options.to_vec(), "127.0.0.1:0").await
     }
 
-    /// Kills it, and starts it again over the same store at the same address.
+    /// Kills the server and restarts it with the same store at the same address.
     pub async fn kill_and_start_again(&mut self) {
         self.process.kill().await;
         let address = self.url.strip_prefix("http://").unwrap().to_owned();
         *self = Self::listening(self.store.clone(), self.options.clone(), &address).await;
     }
 
-    /// Where it is.
+    /// Returns the URL of the server.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Its store, as a URL.
+    /// Returns the URL of the store.
     pub fn store(&self) -> &str {
         &self.store
     }
 
-    /// A connection to it.
+    /// Connects to the server.
     pub async fn connect(&self) -> FlowFabric {
         within("the server is connected to", ff_sdk::connect(&self.url)).await.unwrap()
     }
 
-    /// Sends it a signal.
+    /// Sends a signal to the server.
     pub fn send(&self, signal: Signal) {
         self.process.send(signal);
     }
 
-    /// How many bytes of memory it has.
+    /// Returns the resident memory of the server in bytes.
     pub fn memory(&self) -> u64 {
         self.process.memory()
     }
 
-    /// The status it answers a look at a path with.
+    /// Returns the status of a GET request for a path.
     pub async fn get(&self, path: &str) -> u16 {
         let answer = self.read(path).await;
         let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok());
         status.unwrap_or_else(|| panic!("{path} is answered with {answer:?}"))
     }
 
-    /// The value of a metric without labels.
+    /// Returns the value of a metric without labels.
     pub async fn metric(&self, name: &str) -> u64 {
         let answer = self.read("/metrics").await;
         let value = answer.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
         value.unwrap_or_else(|| panic!("there is no metric {name} in {answer}"))
     }
 
-    /// The whole answer to a look at a path.
+    /// Returns the whole response to a GET request for a path.
     pub async fn read(&self, path: &str) -> String {
         let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
         let response = async {
@@ -96,7 +96,7 @@ impl ServerProcess {
         within("the server answers", response).await.unwrap()
     }
 
-    /// Stops it as Ctrl-C does, and waits for its end.
+    /// Stops the server as Ctrl-C does, and waits for its end.
     pub async fn interrupt(mut self) -> ExitStatus {
         self.process.send(Signal::INT);
         self.process.end().await
@@ -113,8 +113,8 @@ impl ServerProcess {
     }
 }
 
-/// Has `ff doctor` examine a store that no process has open. Returns how many executions it saw; fails when it finds
-/// something.
+/// Examines a store with `ff doctor`, while no process has it open. Returns the number of executions examined. Panics
+/// if there are findings.
 pub async fn doctor(store: &str) -> u64 {
     let mut command = Command::new(ff());
     command.args(["--json", "doctor", "--store", store]);

@@ -8,25 +8,25 @@ use super::ledger::Line;
 use super::process::Process;
 use super::process::ledger_worker;
 
-/// The ledger worker: it takes work over HTTP and says a line for everything it starts and finishes.
+/// The ledger worker: it claims work over HTTP and prints a line whenever it starts or finishes work.
 pub struct WorkerProcess {
     pub process: Process,
 }
 
 impl WorkerProcess {
-    /// Starts one that takes so many pieces of work at once.
+    /// Starts a worker that runs up to `concurrency` executions at once.
     pub fn start(url: &str, name: &str, lease_ttl: Duration, concurrency: usize) -> Self {
         let mut command = Command::new(ledger_worker());
         command.args([url, name, &lease_ttl.as_millis().to_string(), &concurrency.to_string()]);
         Self { process: Process::start(name, &mut command) }
     }
 
-    /// The next thing it says.
+    /// Returns the next line of output.
     pub async fn says(&mut self) -> Line {
         Line::parse(&self.process.line().await.expect("the worker ended"))
     }
 
-    /// The lines since the last call.
+    /// Returns the lines since the last call.
     pub fn new_lines(&mut self) -> Vec<Line> {
         self.process.new_lines().iter().map(|line| Line::parse(line)).collect()
     }
@@ -36,7 +36,7 @@ impl WorkerProcess {
         self.process.say("finish").await;
     }
 
-    /// Everything it still says until it ends.
+    /// Returns all remaining lines until the process ends.
     pub async fn rest(&mut self) -> Vec<Line> {
         self.process.rest().await.iter().map(|line| Line::parse(line)).collect()
     }

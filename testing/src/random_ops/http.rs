@@ -1,4 +1,4 @@
-//! A store in memory behind a server: the same calls, over HTTP.
+//! A store in memory behind a server, called over HTTP.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -6,15 +6,15 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use ff_backend_memory::MemoryBackend;
 use ff_core::backend::{EngineBackend, EngineStore};
-use ff_random_ops::{MakingSubject, Options, Subject};
+use ff_random_ops::{Options, Subject, SubjectFuture};
 use ff_scheduler::Runtime;
 use ff_sdk::http::HttpBackend;
 use ff_server::Server;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// A store in memory whose calls are made over HTTP. Opening it again connects a new client.
-pub fn http_over_memory(options: Options) -> MakingSubject {
+/// Creates a store in memory whose calls are made over HTTP. Reopening it connects a new client.
+pub fn http_over_memory(options: Options) -> SubjectFuture {
     Box::pin(async move {
         let store = Arc::new(MemoryBackend::new(options.partitions, options.clock, options.entropy));
         let runtime = Runtime::without_engine(store.clone());

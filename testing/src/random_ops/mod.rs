@@ -1,4 +1,4 @@
-//! Stores as subjects of random operations, each made for one run.
+//! Stores as subjects of random operations. Each store is created for one run.
 
 mod http;
 mod postgres;
@@ -10,21 +10,21 @@ use async_trait::async_trait;
 use ff_backend_memory::MemoryBackend;
 use ff_backend_sqlite::{Durability, SqliteBackend, SqliteOptions};
 use ff_core::backend::EngineStore;
-use ff_random_ops::{MakingSubject, Options, Subject};
+use ff_random_ops::{Options, Subject, SubjectFuture};
 use tempfile::TempDir;
 
 pub use http::http_over_memory;
 pub use postgres::{postgres, postgres_without_cache, shared_postgres};
 pub use valkey::{redis, valkey};
 
-/// A store in memory.
-pub fn memory(options: Options) -> MakingSubject {
+/// Creates a store in memory.
+pub fn memory(options: Options) -> SubjectFuture {
     let store = MemoryBackend::new(options.partitions, options.clock, options.entropy);
     Box::pin(async move { Box::new(InMemory(store)) as Box<dyn Subject> })
 }
 
-/// A store in a file. Only its contents are compared, so it need not wait for the disk.
-pub fn sqlite(options: Options) -> MakingSubject {
+/// Creates a store in a file. Only its contents are compared, so it does not wait for the disk.
+pub fn sqlite(options: Options) -> SubjectFuture {
     Box::pin(async move {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.db");

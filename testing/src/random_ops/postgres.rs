@@ -1,4 +1,4 @@
-//! The store in a database: each run in a schema of its own. Opening it again connects anew.
+//! A store on a Postgres server. Each run has its own schema, and reopening the store connects again.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -6,21 +6,21 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use async_trait::async_trait;
 use ff_backend_postgres::{PostgresBackend, PostgresOptions};
 use ff_core::backend::EngineStore;
-use ff_random_ops::{MakingSubject, Options, Subject};
+use ff_random_ops::{Options, Subject, SubjectFuture};
 
 use crate::postgres_server::Postgres;
 
-/// A store on a Postgres server, which runs share for as long as one of them holds it.
-pub fn postgres(options: Options) -> MakingSubject {
+/// Creates a store on a Postgres server, which concurrent runs share.
+pub fn postgres(options: Options) -> SubjectFuture {
     with_parameters("", options)
 }
 
-/// The same without the record cache of its writers.
-pub fn postgres_without_cache(options: Options) -> MakingSubject {
+/// Creates such a store without the record cache of its writers.
+pub fn postgres_without_cache(options: Options) -> SubjectFuture {
     with_parameters("&record_cache=off", options)
 }
 
-fn with_parameters(parameters: &'static str, options: Options) -> MakingSubject {
+fn with_parameters(parameters: &'static str, options: Options) -> SubjectFuture {
     static MADE: AtomicU32 = AtomicU32::new(0);
     Box::pin(async move {
         let server = shared_postgres();
@@ -30,7 +30,7 @@ fn with_parameters(parameters: &'static str, options: Options) -> MakingSubject 
     })
 }
 
-/// The server of all runs, started when none of them holds it yet.
+/// Returns the server of all runs. Starts the server if no run uses it.
 pub fn shared_postgres() -> Arc<Postgres> {
     static SHARED: Mutex<Weak<Postgres>> = Mutex::new(Weak::new());
     let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,23 +1,23 @@
-//! The store on a real server. Opening it again kills the server first and starts it again on its files.
+//! A store on a real Valkey or Redis server. Reopening it first kills the server and restarts it with its files.
 
 use async_trait::async_trait;
 use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
 use ff_core::backend::EngineStore;
-use ff_random_ops::{MakingSubject, Options, Subject};
+use ff_random_ops::{Options, Subject, SubjectFuture};
 
 use crate::servers::{Flavour, Process};
 
-/// A store on a Valkey server.
-pub fn valkey(options: Options) -> MakingSubject {
+/// Creates a store on a Valkey server.
+pub fn valkey(options: Options) -> SubjectFuture {
     on(Flavour::Valkey, options)
 }
 
-/// A store on the oldest Redis that is promised to work.
-pub fn redis(options: Options) -> MakingSubject {
+/// Creates a store on the oldest supported Redis.
+pub fn redis(options: Options) -> SubjectFuture {
     on(Flavour::Redis, options)
 }
 
-fn on(flavour: Flavour, options: Options) -> MakingSubject {
+fn on(flavour: Flavour, options: Options) -> SubjectFuture {
     Box::pin(async move {
         let server = Process::start(flavour, &[]);
         let store = open(&server, &options).await;

@@ -1,4 +1,5 @@
-//! Many clients in each other's way on one store: their answers are consistent, also with the store.
+//! Many concurrent clients with conflicting calls on one store. Their answers are consistent with each other and with
+//! the store.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,7 +34,7 @@ async fn many_clients_at_once_see_one_order_of_events_in_a_file() {
     store.close().await;
 }
 
-/// Half of the clients go through one program, half through another: both have their own writers, and the same partitions.
+/// Half of the clients use one program, half another. The programs have separate writers and share the partitions.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn many_clients_of_two_programs_at_once_see_one_order_of_events_in_a_database() {
     let server = Postgres::quick();
@@ -49,7 +50,7 @@ fn clock() -> Arc<ManualClock> {
     Arc::new(ManualClock::at(TimestampMs(1_700_000_000_000)))
 }
 
-/// Has clients take turns at these ways to one store, and checks their answers.
+/// Runs clients, distributed over these connections to one store, and checks their answers.
 async fn load<S: EngineStore + 'static>(ways: &[Arc<S>], clock: Arc<ManualClock>) {
     let store = ways[0].clone();
     let ways = ways.iter().map(|way| Arc::new(Coordinator::over(way.clone())) as Arc<dyn EngineBackend>).collect();
@@ -153,7 +154,7 @@ fn options(clock: &Arc<ManualClock>) -> SqliteOptions {
     }
 }
 
-/// The effect of a signal, where one was sent.
+/// Returns the effect of a signal, if the action is a signal.
 fn effect(what: &LedgerAction) -> Option<Effect> {
     match what {
         LedgerAction::Signalled(_, _, reply) => Some(reply.effect),

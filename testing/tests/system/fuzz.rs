@@ -1,5 +1,5 @@
-//! Input from outside is read or refused, and never crashes its reader. Inputs are valid ones that are damaged at
-//! random; what is read after that is damaged further.
+//! Input from outside is accepted or refused and never crashes its reader. Valid inputs are damaged at random, and the
+//! damaged inputs that are still accepted are damaged further.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ use ff_testing::{Chance, number};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-/// Pieces that mean something to one reader or another.
+/// Fragments with a special meaning to some reader.
 const PIECES: &[&str] = &[
     "\"",
     "{",
@@ -66,10 +66,11 @@ const PIECES: &[&str] = &[
     ".",
 ];
 
-/// How many inputs that could be read are kept to be damaged further.
+/// Number of accepted inputs that are kept and damaged further.
 const KEPT: usize = 512;
 
-/// `FF_FUZZ_MS` says for how long, `FF_FUZZ_SEED` where chance begins. `read` says whether it could read the input.
+/// Fuzzes a reader. `FF_FUZZ_MS` sets the duration, `FF_FUZZ_SEED` the seed. `read` returns whether it accepts the
+/// input.
 fn fuzz(seeds: &[&str], read: impl Fn(&str) -> bool) {
     let mut chance = Chance::new(number("FF_FUZZ_SEED", 1) as u64);
     let mut inputs: Vec<String> = seeds.iter().map(|&seed| seed.to_owned()).collect();
@@ -99,7 +100,7 @@ fn below(chance: &mut Chance, bound: usize) -> usize {
     usize::try_from(chance.below(bound as u64)).unwrap()
 }
 
-/// Changes a byte, takes some away, repeats some, or puts in a piece of something else.
+/// Changes a byte, removes or repeats some bytes, or inserts a fragment or a part of another input.
 fn damage(input: &mut Vec<u8>, others: &[String], chance: &mut Chance) {
     let place = below(chance, input.len() + 1);
     let end = (place + 1 + below(chance, 16)).min(input.len());
@@ -118,7 +119,7 @@ fn damage(input: &mut Vec<u8>, others: &[String], chance: &mut Chance) {
     input.splice(place..until, put);
 }
 
-/// Reads a text, and what it says of itself again.
+/// Parses a text. The output of an accepted text must parse to the same value.
 fn reads_back<T: std::str::FromStr + ToString + PartialEq>(text: &str) -> bool {
     let Ok(read) = text.parse::<T>() else { return false };
     assert!(read.to_string().parse::<T>().is_ok_and(|again| again == read), "{text:?} does not read back");
@@ -190,7 +191,7 @@ fn flow_files() {
     });
 }
 
-/// A schedule that can be read has ticks, each after the one before, from any start.
+/// An accepted schedule has ticks in ascending order, from any start.
 #[test]
 fn cron_expressions() {
     let zones: Vec<Zone> = ["UTC", "Europe/Berlin", "Pacific/Apia"].iter().map(|name| name.parse().unwrap()).collect();
@@ -240,7 +241,7 @@ fn http_bodies() {
     fuzz(&seeds, |text| read_as_every_body(text.as_bytes()));
 }
 
-/// Bodies as docs/openapi.json describes them: of each request its required fields, with small values.
+/// Returns request bodies made from docs/openapi.json: the required fields of each request, with small values.
 fn documented_bodies() -> Vec<String> {
     let document: Value = serde_json::from_str(include_str!("../../../docs/openapi.json")).unwrap();
     let resolve = |schema: &Value| match schema["$ref"].as_str() {
@@ -275,7 +276,7 @@ macro_rules! read_calls {
     ($($path:literal $access:ident $name:path:
         $body:ident($args:ty, $subject:ident: $type:ty) -> $answer:ty, at most $bytes:ident $(within $namespace:ident)?,
         refused [$($status:literal),*] $($mark:ident)*, $does:literal => $says:literal;)*) => {
-        /// Reads a body as that of every call, up to what a store is asked for.
+        /// Reads a body as the body of every call, and checks its operation. Returns whether any call can read it.
         fn read_as_every_call(body: &[u8], subjects: &Subjects) -> bool {
             let check = |args: Result<Operation, Refusal>| args.and_then(|operation| operation.check(&PartitionConfig::default()));
             let read = [$(read(body, |body: ff_api::$body| {
@@ -288,7 +289,7 @@ macro_rules! read_calls {
 
 ff_api::calls!(read_calls);
 
-/// Reads a body as each that a route takes, up to what a store is asked for.
+/// Reads a body as the body of every route, and builds its arguments. Returns whether any route can read it.
 fn read_as_every_body(body: &[u8]) -> bool {
     let id: ExecutionId = "{fp:0}:0199f3a0-7c1e-7b43-9d6e-3c1f0a5b8e21".parse().unwrap();
     let (flow, lane) = (FlowId::new(), LaneId::default_name());

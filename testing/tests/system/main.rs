@@ -1,4 +1,5 @@
-//! Proof beyond single promises: stores compared with the model, many clients at once, real processes killed, house rules.
+//! System tests: stores compared with the model, many concurrent clients, real processes that are killed, and house
+//! rules.
 
 #![allow(clippy::unwrap_used, reason = "everything here is a test: panicking is how it fails")]
 

@@ -1,4 +1,4 @@
-//! The workers that are printed in the page about the worker protocol, as they stand there, while the server and they themselves are
+//! The workers printed in the page about the worker protocol run unchanged, while the server and the workers are
 //! killed.
 
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ async fn survives(program: &str, language: &str, file: &str) {
     let first = greet(&client, "Ada", 0.0).await;
     assert_eq!(greeting(&client, &first).await, "hello, Ada");
 
-    // Killed in the middle of the work: the worker goes on and reports it to the server that comes back.
+    // The server is killed during the work: the worker continues and reports to the restarted server.
     let second = greet(&client, "Bob", 2.0).await;
     started(&mut worker, &second).await;
     server.kill_and_start_again().await;
@@ -44,14 +44,14 @@ async fn survives(program: &str, language: &str, file: &str) {
     assert_eq!(greeting(&client, &second).await, "hello, Bob");
     assert_eq!(client.attempts(&second).await.unwrap().attempts.len(), 1, "it was done once");
 
-    // Told to stop in the middle of the work, it finishes it first.
+    // A worker that is stopped during the work finishes the work first.
     let last = greet(&client, "Cy", 1.0).await;
     started(&mut worker, &last).await;
     worker.send(Signal::TERM);
     assert!(worker.end().await.success(), "it stops well");
     assert_eq!(greeting(&client, &last).await, "hello, Cy");
 
-    // Killed in the middle of the work, another does it once the lease is taken back.
+    // A worker is killed during the work: another worker does the work after the lease is revoked.
     let mut killed = start(program, &path, server.url());
     let lost = greet(&client, "Di", 1.0).await;
     started(&mut killed, &lost).await;
@@ -66,7 +66,7 @@ async fn survives(program: &str, language: &str, file: &str) {
     assert!(server.interrupt().await.success(), "the server did not stop well");
 }
 
-/// The program in a language, as the page prints it.
+/// Returns the program in a language as the page prints it.
 fn printed(language: &str) -> String {
     let (_, rest) = PAGE.split_once(&format!("```{language}\n")).expect("the page prints a worker");
     rest.split_once("```\n").expect("it ends").0.to_owned()
@@ -85,14 +85,14 @@ async fn greeting(client: &Client, id: &ExecutionId) -> String {
     field(client, id, "greeting").await.unwrap()
 }
 
-/// A text in what the work ended with.
+/// Waits for the end of the work and returns a text field of its result.
 async fn field(client: &Client, id: &ExecutionId, name: &str) -> Option<String> {
     let end = within("the work ends", client.wait(id)).await.unwrap();
     let result: serde_json::Value = serde_json::from_slice(&end.payload().unwrap().bytes).unwrap();
     result[name].as_str().map(str::to_owned)
 }
 
-/// Waits until the first step is recorded, and gives its result.
+/// Waits until the first step is recorded, and returns its result.
 async fn ticket_drawn(server: &ServerProcess, id: &ExecutionId) -> String {
     let flowfabric = server.connect().await;
     let looked = async {
@@ -108,7 +108,7 @@ async fn ticket_drawn(server: &ServerProcess, id: &ExecutionId) -> String {
     within("the first step is recorded", looked).await
 }
 
-/// Waits until the worker has the execution. The store has the claim earlier, before the worker knows of it.
+/// Waits until the worker has the execution. The claim is stored before the worker receives it.
 async fn started(worker: &mut Process, id: &ExecutionId) {
     let running = format!("running {id}");
     while worker.line().await.expect("the worker runs") != running {}

@@ -1,21 +1,22 @@
-//! Random operations on a store and on the model: the same answers, the same contents, the same indexes.
+//! Random operations on a store and on the model: the answers, the contents and the indexes are the same.
 //!
-//! `FF_STORE_STEPS` says how many transitions of everything each store takes, `FF_RANDOM_SEED` where to begin.
+//! `FF_STORE_STEPS` sets the number of transitions per store with the full mix, `FF_RANDOM_SEED` the first seed.
 
 use std::sync::Arc;
 
 use ff_core::entropy::{Entropy, Nonce, SystemEntropy};
-use ff_random_ops::{Adjustment, Coverage, Make, MakingSubject, Mix, Options, Setup, run};
+use ff_random_ops::{Adjustment, Coverage, Mix, Options, Setup, SubjectFactory, SubjectFuture, run};
 use ff_testing::number;
 use ff_testing::random_ops::{
     http_over_memory, memory, postgres, postgres_without_cache, redis, shared_postgres, sqlite, valkey,
 };
 use futures_util::stream::{self, StreamExt as _};
 
-/// Transitions of one run: enough for executions to be retried, reclaimed and replayed, few enough to be shortened quickly.
+/// Transitions of one run: enough for executions to be retried, reclaimed and replayed, few enough to be shortened
+/// quickly.
 const RUN: usize = 600;
 
-/// Runs at once: one asks while another waits for its server.
+/// Number of concurrent runs. One run makes calls while another waits for its server.
 const AT_ONCE: usize = 2;
 
 #[tokio::test]
@@ -66,7 +67,7 @@ async fn turns_of_each_store_are_those_of_the_model() {
     }
 }
 
-/// The functions are those of Valkey.
+/// Redis runs the same functions as Valkey, so few runs are enough.
 #[tokio::test]
 async fn redis_does_what_the_model_does() {
     compare(redis, Mix::ALL, runs(1_200), RUN, &[]).await;
@@ -79,14 +80,14 @@ async fn memory_does_what_the_model_does() {
     compare(memory, Mix::FLOWS, 10, 200, &[FLOWS]).await;
 }
 
-/// A server counts lanes with a limit whenever a lease ends, so it is not compared when it has.
+/// A server recounts a lane with a limit whenever a lease ends, so this comparison configures no lanes.
 #[tokio::test]
 async fn a_store_over_http_does_what_the_model_does() {
     let mix = Mix { lanes: false, ..Mix::ALL };
     compare(http_over_memory, mix, runs(9_000), RUN, &[EXECUTIONS, SUSPENSIONS, FLOWS]).await;
 }
 
-/// The comparison itself can fail, and its output is short.
+/// Checks that the comparison can fail, and that its output is short.
 #[tokio::test]
 async fn a_store_that_differs_is_shown_by_a_short_script() {
     let setup = Setup { make: Some(with_entropy_of_its_own), mix: Mix::ALL, to_the_end: false };
@@ -98,13 +99,13 @@ async fn a_store_that_differs_is_shown_by_a_short_script() {
     assert!(script[0].contains("Submit") && script[script.len() - 1].contains("Claim"), "{said}");
 }
 
-/// Runs of everything that take so many transitions together, unless other ones are asked for.
+/// Returns the number of full-mix runs for this many transitions, or for the number that is set in the environment.
 fn runs(transitions: usize) -> usize {
     number("FF_STORE_STEPS", transitions).div_ceil(RUN)
 }
 
-/// Takes random runs and compares the store with the model all the way. Everything that is named must have happened.
-async fn compare(make: Make, mix: Mix, runs: usize, transitions: usize, happened: &[&str]) {
+/// Performs random runs and compares the store with the model throughout. Every named event must have occurred.
+async fn compare(make: SubjectFactory, mix: Mix, runs: usize, transitions: usize, happened: &[&str]) {
     let (setup, first) = (Setup { make: Some(make), mix, to_the_end: false }, number("FF_RANDOM_SEED", 1));
     let mut coverage = Coverage::default();
     let all = (first..first + runs).map(|seed| run(setup, seed as u64, transitions));
@@ -113,18 +114,18 @@ async fn compare(make: Make, mix: Mix, runs: usize, transitions: usize, happened
         coverage.add(&covered);
     }
     println!("{runs} runs of {transitions} transitions\n{coverage}");
-    // All domains share the transitions, so that the rarest of what happens is rare.
+    // All domains share the transitions, so the rarest events occur in few runs.
     let at_least = (runs / 8).max(1);
     coverage.assert_at_least(happened.iter().flat_map(|names| names.split(", ")).map(|name| (name, at_least)));
     coverage.assert_at_least(Adjustment::each_at_least(at_least).filter(|_| mix.operators > 0));
 }
 
-/// Hands out other leases than the model.
-fn with_entropy_of_its_own(options: Options) -> MakingSubject {
+/// Creates a store that hands out other leases than the model.
+fn with_entropy_of_its_own(options: Options) -> SubjectFuture {
     memory(Options { entropy: Arc::new(OtherNonces(options.entropy)), ..options })
 }
 
-/// The secret of the run, and nonces of its own.
+/// Entropy with the secret of the run, but different nonces.
 struct OtherNonces(Arc<dyn Entropy>);
 
 impl Entropy for OtherNonces {
@@ -137,7 +138,7 @@ impl Entropy for OtherNonces {
     }
 }
 
-/// Events that runs about everything must contain.
+/// Events that runs of the full mix must contain.
 const EVERYTHING: &[&str] = &[EXECUTIONS, SUSPENSIONS, RARE_SUSPENSIONS, FLOWS, RARE_FLOWS, OPERATORS];
 
 /// Required events of executions and leases.
@@ -150,7 +151,7 @@ const EXECUTIONS: &str = "submitted, submitted duplicate, taken, several claimed
     invalid_execution_id, invalid_policy_json, stale_lease, lease_expired, lease_revoked, no_active_lease, invalid_input, \
     limit_exceeded, payload_too_large";
 
-/// Required events of suspensions, signals and secrets, also where runs are few.
+/// Required events of suspensions, signals and secrets, also in shorter comparisons.
 const SUSPENSIONS: &str = "suspended, already satisfied, waitpoint created, waitpoint closed, resumed, rotated, replayed, \
     resumed by signals, resumed by operator, resumed by timeout, appended_to_waitpoint, resume_condition_satisfied, \
     buffered_for_pending_waitpoint, appended_to_waitpoint_duplicate, signal_ignored_not_in_condition, \
@@ -159,19 +160,19 @@ const SUSPENSIONS: &str = "suspended, already satisfied, waitpoint created, wait
     pending_waitpoint_expired, invalid_waitpoint_key, target_not_signalable, missing_token, invalid_token, token_expired, \
     invalid_input, limit_exceeded";
 
-/// The rest about them.
+/// Further events of suspensions, required only with the full mix.
 const RARE_SUSPENSIONS: &str = "waitpoint closed already, resumed already, rotated noop, several signals handed, \
     bytes of signals handed, escalated by a timeout, failed by a timeout of its wait, cancelled by a timeout of its wait, \
     expired by a timeout of its wait, rotation_conflict, invalid_grace_ms";
 
-/// Required events of flows, also where runs are few.
+/// Required events of flows, also in shorter comparisons.
 const FLOWS: &str = "flow submitted, flow created, flow grown, flow closed, flow cancelled, flow tagged, waits for children, \
     children have succeeded, cascaded, replayed, cancel_all, cancel_pending, let_active_finish, flow_only, flow_not_found, \
     flow_already_terminal, idempotency_conflict, stale_graph_revision, self_referencing_edge, cycle_detected, \
     dependency_already_exists, execution_already_in_flow, not_runnable, deps_not_satisfied, invalid_dependency, \
     execution_not_terminal";
 
-/// The rest about them.
+/// Further events of flows, required only with the full mix.
 const RARE_FLOWS: &str = "flow submitted duplicate, flow created duplicate, flow grown before, flow closed with members left, \
     flow closed already, edge settled as satisfied, edge settled as failed, edge settled as skipped, flow cancelled already, \
     children have failed, inputs handed, went on after its children, a cascade was left, ended by its upstreams, \

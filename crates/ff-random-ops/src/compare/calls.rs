@@ -1,4 +1,4 @@
-//! The calls of a store, and its answers in the form the model gives them.
+//! Calls of a store, with the answers in the form of the model.
 
 use ff_core::backend::{Answer, EngineBackend, EngineStore, Perform};
 use ff_core::contracts::{
@@ -11,14 +11,14 @@ use ff_engine::Orchestration;
 
 use crate::reference::{Call, Output, Outputs};
 
-/// The way to a store that is tested: the store itself, or a layer above it.
+/// The tested access to a store: the store itself or a layer above it.
 #[derive(Clone, Copy)]
-pub(crate) enum Way<'a> {
+pub(crate) enum CallTarget<'a> {
     Store(&'a dyn EngineStore),
     Backend(&'a dyn EngineBackend),
 }
 
-impl<'a> Way<'a> {
+impl<'a> CallTarget<'a> {
     pub(crate) fn calls(self) -> &'a dyn Perform {
         match self {
             Self::Store(store) => store,
@@ -69,11 +69,11 @@ impl<'a> Way<'a> {
     }
 }
 
-/// Makes a call of a store, and takes any trouble beyond a refusal for a failure of the test.
-pub(crate) async fn ask(way: Way<'_>, store: &dyn EngineStore, call: Call) -> Outputs {
+/// Makes a call to a store. Any error other than a refusal fails the test.
+pub(crate) async fn ask(way: CallTarget<'_>, store: &dyn EngineStore, call: Call) -> Outputs {
     match call {
         Call::One(operation) => vec![perform(way, store, *operation).await],
-        Call::Engine(operation) => vec![refusal(store.perform(*operation).await).map(of_engine)],
+        Call::Engine(operation) => vec![refusal(store.perform(*operation).await).map(perform_engine)],
         Call::SubmitMany(many) => {
             let answers = refusal(way.submit_many(many).await).unwrap();
             answers.into_iter().map(|answer| refusal(answer).map(|one| Output::Reply(Reply::Submitted(one)))).collect()
@@ -89,8 +89,8 @@ pub(crate) async fn ask(way: Way<'_>, store: &dyn EngineStore, call: Call) -> Ou
     }
 }
 
-/// A rotation is one call, and is answered partition by partition.
-async fn rotate(way: Way<'_>, rotation: RotateSecretArgs) -> Outputs {
+/// Performs a rotation, which is one call, and returns the answer of each partition.
+async fn rotate(way: CallTarget<'_>, rotation: RotateSecretArgs) -> Outputs {
     let RotationReport { rotated, failed } = match refusal(way.rotate_secret(rotation).await) {
         Ok(report) => report,
         Err(refused) => {
@@ -104,7 +104,7 @@ async fn rotate(way: Way<'_>, rotation: RotateSecretArgs) -> Outputs {
     outputs.into_iter().map(|(_, output)| output).collect()
 }
 
-async fn perform(way: Way<'_>, store: &dyn EngineStore, operation: Operation) -> Result<Output, Refusal> {
+async fn perform(way: CallTarget<'_>, store: &dyn EngineStore, operation: Operation) -> Result<Output, Refusal> {
     refusal(match operation {
         Operation::Claim(args) => way.claim(args).await.map(Output::Claims),
         work @ (Operation::Submit(_) | Operation::GrowFlow(_)) => way.perform_work(work).await.map(Output::Reply),
@@ -116,7 +116,7 @@ async fn perform(way: Way<'_>, store: &dyn EngineStore, operation: Operation) ->
     })
 }
 
-fn of_engine(reply: Reply) -> Output {
+fn perform_engine(reply: Reply) -> Output {
     match reply {
         Reply::Claimed(claims) => Output::Claims(claims),
         Reply::AdmittedClaimed(admitted) => Output::Admitted(admitted),
@@ -124,7 +124,7 @@ fn of_engine(reply: Reply) -> Output {
     }
 }
 
-/// A refusal is an answer; a store that cannot answer fails the run.
+/// Returns the answer or the refusal. Panics if the store cannot answer.
 pub(crate) fn refusal<T>(answer: Answer<T>) -> Result<T, Refusal> {
     match answer {
         Ok(answer) => Ok(answer),

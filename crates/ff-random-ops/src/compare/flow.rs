@@ -1,4 +1,4 @@
-//! Reads of flows, on both sides.
+//! Compares the reads of flows.
 
 use std::cmp::Reverse;
 
@@ -14,9 +14,10 @@ use ff_core::view::{MembersOf, View};
 use super::calls::refusal;
 use super::{Comparison, Difference, differ};
 use crate::reference::vocabulary;
-use crate::reference::{FLOW_LABEL, Reference, flow_id};
+use crate::reference::{FLOW_TAG, Reference, flow_id};
 
-/// Reads the flows of the last few transitions, or all of them, and one listing that changes with every look.
+/// Compares one flow, or all flows for a close look, an unknown flow, and one listing. The flow and the listing change
+/// with every look.
 pub(crate) async fn look(comparison: &Comparison, nth: usize, closely: bool) -> Result<(), Difference> {
     let mut ids: Vec<_> = comparison.reference.model.flows().map(|flow| flow.id).collect();
     if !closely && !ids.is_empty() {
@@ -62,7 +63,7 @@ async fn one(comparison: &Comparison, id: &FlowId, nth: usize) -> Result<(), Dif
 
 async fn list(comparison: &Comparison, nth: usize, closely: bool) -> Result<(), Difference> {
     let state = nth.is_multiple_of(3).then(|| FlowState::ALL[nth / 3 % FlowState::ALL.len()]);
-    let tag = nth.is_multiple_of(4).then(|| (TagKey::parse("tag-1").unwrap(), TagValue::parse(FLOW_LABEL).unwrap()));
+    let tag = nth.is_multiple_of(4).then(|| (TagKey::parse("tag-1").unwrap(), TagValue::parse(FLOW_TAG).unwrap()));
     let kind = nth.is_multiple_of(5).then(|| vocabulary::kind(1));
     let (namespace, limit) = (Namespace::default_name(), 1 + nth % 9);
     let mut args = ListFlowsArgs { namespace, kind, state, tag, after: None, limit };

@@ -1,4 +1,4 @@
-//! The model and a subject next to each other.
+//! Comparison of the model with a subject.
 
 pub(crate) mod calls;
 mod flow;
@@ -23,7 +23,7 @@ use ff_core::snapshot::Snapshot;
 use ff_core::token::Secret;
 use ff_core::types::{ExecutionId, TimestampMs};
 
-use self::calls::Way;
+use self::calls::CallTarget;
 use crate::coverage::Coverage;
 use crate::laws::Laws;
 use crate::reference::{Entry, Reference};
@@ -31,7 +31,7 @@ use crate::subject::{Options, Setup, SharedEntropy, Subject};
 use crate::transition::Transition;
 use crate::{BEGINNING, PARTITIONS};
 
-/// Where the two sides part.
+/// A difference between the two sides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     /// The subject of the comparison.
@@ -46,7 +46,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// A model and a subject that have seen the same transitions; without a subject the model alone, and the laws.
+/// A model and a subject that have performed the same transitions. Without a subject, the model alone with the laws.
 pub struct Comparison {
     pub(crate) reference: Reference,
     subject: Option<Box<dyn Subject>>,
@@ -56,7 +56,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Both sides empty.
+    /// Creates both sides, empty.
     pub async fn new(setup: Setup, seed: u64) -> Self {
         let clock = Arc::new(ManualClock::at(BEGINNING));
         let entropy = Arc::new(SharedEntropy::new(seed));
@@ -73,21 +73,21 @@ impl Comparison {
         Self { reference, subject, clock, entropy, transitions: 0 }
     }
 
-    /// The store of the subject.
+    /// Returns the store of the subject.
     pub(crate) fn store(&self) -> &dyn EngineStore {
         let store = self.subject.as_ref().and_then(|subject| subject.store());
         store.unwrap_or_else(|| unreachable!("only what a store is asked is read through its calls"))
     }
 
-    /// The calls of the store, by the way that is tested.
+    /// Returns the tested access to the calls of the store.
     pub(crate) fn calls(&self) -> &dyn Perform {
         self.way().calls()
     }
 
-    fn way(&self) -> Way<'_> {
+    fn way(&self) -> CallTarget<'_> {
         match self.subject.as_ref().and_then(|subject| subject.calls()) {
-            Some(backend) => Way::Backend(backend),
-            None => Way::Store(self.store()),
+            Some(backend) => CallTarget::Backend(backend),
+            None => CallTarget::Store(self.store()),
         }
     }
 
@@ -95,12 +95,12 @@ impl Comparison {
         self.subject.as_ref().is_some_and(|subject| subject.store().is_some())
     }
 
-    /// The time for both sides.
+    /// Returns the time of both sides.
     pub(crate) fn now(&self) -> TimestampMs {
         self.clock.now()
     }
 
-    /// Takes one transition on both sides and compares the answers.
+    /// Performs one transition on both sides and compares the answers.
     pub async fn take(&mut self, transition: &Transition) -> Result<(), Difference> {
         self.transitions += 1;
         let advance_ms = match transition {
@@ -116,7 +116,7 @@ impl Comparison {
             _ => 0,
         };
         if advance_ms > 0 {
-            // A group of operations is performed at one time.
+            // All operations of a group have the same time.
             self.perform_group().await?;
             self.clock.advance(advance_ms);
         }
@@ -142,7 +142,7 @@ impl Comparison {
         }
     }
 
-    /// Has the subject perform the operations the model has performed since the last time, and compares each answer.
+    /// Performs the operations of the model since the last group on the subject, and compares each answer.
     async fn perform_group(&mut self) -> Result<(), Difference> {
         let group = std::mem::take(&mut self.reference.log);
         let Some(subject) = self.subject.as_mut().filter(|_| !group.is_empty()) else { return Ok(()) };
@@ -154,7 +154,7 @@ impl Comparison {
         })
     }
 
-    /// Compares everything both sides hold, has the doctor look at it, and reads some of it as callers do.
+    /// Compares all records of both sides, examines them with the doctor, and compares some of the reads of callers.
     pub async fn look(&mut self, closely: bool) -> Result<(), Difference> {
         if !self.has_store() {
             self.perform_group().await?;
@@ -163,7 +163,7 @@ impl Comparison {
         for partition in 0..PARTITIONS.num_flow_partitions {
             let Some(subject) = &mut self.subject else { break };
             let (mut store, mut model) = (subject.snapshot(partition).await, self.reference.model.snapshot(partition));
-            // A key that is no longer remembered may be there or not: stores collect them when they come by.
+            // A key that is no longer remembered may still be stored: stores delete such keys lazily.
             for side in [&mut store, &mut model] {
                 side.flow_keys.retain(|_, entry| now < entry.until);
             }
@@ -179,7 +179,7 @@ impl Comparison {
         if self.has_store() { reads::look(self, self.transitions, closely).await } else { Ok(()) }
     }
 
-    /// Has the model work until nothing is left.
+    /// Runs the model until nothing is left to do.
     pub(crate) fn finish(&mut self) -> Result<(), Difference> {
         let finished = self.reference.finish(&self.entropy);
         let broken = self.reference.laws.as_mut().and_then(|laws| laws.broken.take());
@@ -191,7 +191,7 @@ impl Comparison {
         }
     }
 
-    /// The first place at which two snapshots differ, with the part of the snapshot it is in.
+    /// Returns the first place where two snapshots differ, and the part of the snapshot that contains it.
     fn part_of(&self, model: &Snapshot, store: &Snapshot) -> Difference {
         let [ours, theirs] = [model, store].map(|side| format!("{side:#?}"));
         let [ours, theirs]: [Vec<_>; 2] = [&ours, &theirs].map(|side| side.lines().collect());
@@ -204,7 +204,7 @@ impl Comparison {
         Difference { about, model: around(&ours), store: around(&theirs) }
     }
 
-    /// Closes the subject, and gives the coverage of the run.
+    /// Closes the subject and returns the coverage of the run.
     pub async fn end(mut self) -> Coverage {
         if let Some(subject) = self.subject {
             self.reference.coverage.count_end(&self.reference.model);
@@ -214,7 +214,7 @@ impl Comparison {
     }
 }
 
-/// Fails with both sides when they are not the same.
+/// Returns a difference with both values unless they are equal.
 pub(crate) fn differ<T: PartialEq + fmt::Debug>(about: String, model: &T, store: &T) -> Result<(), Difference> {
     differ_in(|| about, model, store)
 }
@@ -230,7 +230,7 @@ fn differ_in<T: PartialEq + fmt::Debug>(
     Err(Difference { about: about(), model: format!("{model:?}"), store: format!("{store:?}") })
 }
 
-/// An execution as the reference knows it.
+/// Returns an execution of the reference.
 fn find<'r>(reference: &'r Reference, id: &ExecutionId) -> Result<&'r Execution, Refusal> {
     check_id(id, &reference.partitions)?;
     reference.model.find(id).ok_or_else(|| Code::ExecutionNotFound.refusal())

@@ -1,4 +1,4 @@
-//! Reads of lanes and workers, on both sides.
+//! Compares the reads of lanes and workers.
 
 use ff_core::contracts::{Filter, ListLanesArgs, ListWorkersArgs, WorkersPage};
 use ff_core::execution::Blocker;
@@ -9,7 +9,8 @@ use super::calls::refusal;
 use super::{Comparison, Difference, differ};
 use crate::reference::vocabulary;
 
-/// Reads lanes and workers, as many of each as changes with every look.
+/// Compares a listing of lanes, a lane and a listing of workers. The namespace and the page size change with every
+/// look.
 pub(crate) async fn look(comparison: &Comparison, nth: usize) -> Result<(), Difference> {
     let (model, store) = (&comparison.reference.model, comparison.calls());
     let namespace = nth.is_multiple_of(2).then(|| vocabulary::namespace(u8::from(nth.is_multiple_of(4))));
@@ -29,7 +30,7 @@ pub(crate) async fn look(comparison: &Comparison, nth: usize) -> Result<(), Diff
     differ(format!("{args:?}"), &Ok(page), &refusal(store.list_workers(args).await))
 }
 
-/// The filter of a listing: another one with every look.
+/// Returns the filter of a listing, which changes with every look.
 pub(crate) fn filter(comparison: &Comparison, nth: usize) -> Filter {
     let (states, now) = (PublicState::ALL, comparison.now());
     Filter {

@@ -1,4 +1,4 @@
-//! Reads of quotas, on both sides.
+//! Compares the reads of quotas.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,15 +12,15 @@ use crate::reference::quota::{POLICIES, policy_id, the_budget};
 use crate::reference::vocabulary;
 use crate::transition::QUOTA_NAMESPACE;
 
-/// Reads the policies and the use of each. Page sizes differ between stores, so whole readings are compared; the page
-/// limit changes with every look.
+/// Compares the policies, the budget and the use of each policy. Page sizes differ between stores, so complete readings
+/// are compared. The page limit changes with every look.
 pub(crate) async fn look(comparison: &Comparison, nth: usize) -> Result<(), Difference> {
     let (reference, store, limit) = (&comparison.reference, comparison.store(), 1 + nth % 3);
     let namespace = vocabulary::namespace(QUOTA_NAMESPACE);
     differ("the quotas".into(), &Ok(reference.quota_set()), &refusal(store.quota_set(&namespace).await))?;
     let read = ReadBudgetLedger { budget_id: the_budget(), with_draws: true };
     let balance = |mut sums: BudgetLedgerSums| {
-        // How draws are numbered is a store's own.
+        // The numbering of draws is internal to each store.
         (sums.balance.first_draw, sums.balance.next_draw) = (0, 0);
         sums
     };

@@ -1,4 +1,4 @@
-//! Reads of executions and partitions, on both sides.
+//! Compares the reads of executions and partitions.
 
 use ff_core::backend::{PartitionStatus, ReadyLane};
 use ff_core::contracts::{Attempts, ExecutionEnd, ExecutionInfo, ListArgs, Page};
@@ -29,7 +29,7 @@ fn ordered(mut swept: PartitionStatus) -> PartitionStatus {
     swept
 }
 
-/// Reads the jobs of the last few transitions, or all of them, and one listing that changes with every look.
+/// Compares the latest jobs, or all jobs for a close look, and one listing that changes with every look.
 pub(crate) async fn look(comparison: &Comparison, nth: usize, closely: bool) -> Result<(), Difference> {
     let reference = &comparison.reference;
     let lately = if closely { usize::MAX } else { 4 };

@@ -1,4 +1,4 @@
-//! Reads of suspensions, signals and secrets, on both sides.
+//! Compares the reads of suspensions, signals and secrets.
 
 use ff_core::contracts::{
     DeliveriesArgs, DeliveriesPage, PartitionKids, ReceivedSignal, SignalsArgs, SignalsPage, WaitpointInfo,
@@ -41,7 +41,7 @@ pub(crate) async fn look(comparison: &Comparison, id: &ExecutionId, nth: usize) 
     differ(format!("no signal of {id}"), &signal(reference, id, &unknown), &refusal(store.signal(id, &unknown).await))
 }
 
-/// Follows the feed from its beginning, a page at a time, and reads the names of the secrets.
+/// Compares the feed from its beginning, a page at a time, and the names of the secrets.
 pub(crate) async fn deliveries(comparison: &Comparison, nth: usize, closely: bool) -> Result<(), Difference> {
     let (reference, store) = (&comparison.reference, comparison.calls());
     differ("the kids".into(), &kids(reference, comparison.now()), &store.kids().await.unwrap())?;

@@ -1,22 +1,22 @@
-//! Choosing how ready executions are kept back: by an operator's hold, or by a block of admission.
+//! Choice of transitions that hold, block or assign ready executions, or undo that.
 
 use ff_core::execution::{Blocker, Execution, Phase};
 
 use super::Generator;
 use crate::reference::Reference;
-use crate::transition::{Order, Transition};
+use crate::transition::{OperatorRequest, Transition};
 
 impl Generator {
-    /// Holds or blocks an execution, or releases one.
-    pub(super) fn keep_back(&mut self, reference: &Reference) -> Transition {
+    /// Chooses a hold, a block or an assignment of an execution, or the end of one.
+    pub(super) fn block_or_hold(&mut self, reference: &Reference) -> Transition {
         let on = *self.admission.pick(&[0, 1, 1, 2]);
         Transition::Operate(match self.admission.below(16) {
             0..3 => {
                 let job = self.job_that(reference, |one| one.hold.is_none() && !one.is_finished());
                 let reason = self.admission.one_in(2).then(|| *self.admission.pick(&[0, 9]));
-                Order::Hold { job, reason }
+                OperatorRequest::Hold { job, reason }
             }
-            3..6 => Order::ReleaseHold { job: self.job_that(reference, |one| one.hold.is_some()) },
+            3..6 => OperatorRequest::ReleaseHold { job: self.job_that(reference, |one| one.hold.is_some()) },
             12..15 => {
                 let suits = |one: &Execution| one.is_ready() && one.hold.is_none() && one.behind().is_none();
                 let job = match self.admission.one_in(4) {
@@ -26,13 +26,13 @@ impl Generator {
                 let (worker, ttl_ms) =
                     (*self.admission.pick(&[0, 1, 2]), *self.admission.pick(&[1_000, 5_000, 30_000, 999]));
                 let reason = self.admission.one_in(2).then(|| *self.admission.pick(&[0, 9]));
-                Order::Assign { job, worker, ttl_ms, reason }
+                OperatorRequest::Assign { job, worker, ttl_ms, reason }
             }
-            15 => Order::Unassign { job: self.job_that(reference, |one| one.grant().is_some()) },
+            15 => OperatorRequest::Unassign { job: self.job_that(reference, |one| one.grant().is_some()) },
             6..10 => {
                 let jobs = self.together(reference, |one| one.phase == Phase::Waiting);
                 let in_ms = self.admission.one_in(2).then(|| *self.admission.pick(&[0, 500, 3_000, 30_000]));
-                Order::Block { jobs, on, in_ms, is_late: self.admission.one_in(8) }
+                OperatorRequest::Block { jobs, on, in_ms, is_late: self.admission.one_in(8) }
             }
             _ => {
                 let jobs = self.together(reference, is_kept_back);
@@ -43,12 +43,13 @@ impl Generator {
                     Some(Phase::Blocked { on: Blocker::Budget, .. }) if !self.admission.one_in(6) => 2,
                     _ => *self.admission.pick(&[0, 1, 2, 3]),
                 };
-                Order::Unblock { jobs, from }
+                OperatorRequest::Unblock { jobs, from }
             }
         })
     }
 
-    /// A job that suits and up to two others of its partition, perhaps one of them twice; rarely one of another partition.
+    /// Returns a job, mostly one that satisfies the condition, and up to two more jobs of its partition that satisfy
+    /// it. A job may occur more than once.
     fn together(&mut self, reference: &Reference, suits: impl Fn(&Execution) -> bool) -> Vec<u32> {
         let first = self.job_that(reference, &suits);
         let partition = reference.id(first).partition();

@@ -1,4 +1,4 @@
-//! Choosing transitions about flows: mostly ones that can work, now and then one that must be refused.
+//! Choice of transitions about flows: mostly valid ones, occasionally one that must be refused.
 
 use std::collections::BTreeSet;
 
@@ -15,8 +15,8 @@ use crate::reference::{Reference, flow_id};
 use crate::transition::{Growth, Transition};
 
 impl Generator {
-    /// A transition about a flow, mostly one of the latest.
-    pub(crate) fn depend(&mut self, reference: &Reference) -> Transition {
+    /// Chooses a transition about a flow, mostly one of the latest flows.
+    pub(crate) fn flow_transition(&mut self, reference: &Reference) -> Transition {
         if let Some(job) = self.head.take_if(|_| self.chance.one_in(4)) {
             return Transition::Cancel { job, reason: None };
         }
@@ -71,7 +71,7 @@ impl Generator {
         }
     }
 
-    /// Claims on the partition of a waiting member.
+    /// Chooses a claim on the partition of a waiting member.
     fn claim_member(&mut self, reference: &Reference) -> Transition {
         let job = self.member(reference, |execution| matches!(execution.phase, Phase::Waiting));
         let id = reference.id(job);
@@ -88,7 +88,7 @@ impl Generator {
         }
     }
 
-    /// How the holder of a member ends it.
+    /// Chooses whether the holder of a member completes or fails it.
     fn end_of(&mut self, job: u32) -> Transition {
         let fence = self.fence();
         if self.chance.one_in(3) {
@@ -97,7 +97,7 @@ impl Generator {
         Transition::Complete { job, fence, result: *self.chance.pick(&[None, Some(0), Some(5), Some(100)]) }
     }
 
-    /// A holder adds children, or waits for those it has.
+    /// Chooses a call by which a holder adds children or waits for its children.
     fn parenthood(&mut self, reference: &Reference) -> Transition {
         let fence = self.fence();
         let decided = |member: &Execution| {
@@ -141,7 +141,7 @@ impl Generator {
         })
     }
 
-    /// A flow that is to be grown, rarely one that is there.
+    /// Chooses the creation of a flow that grows later, rarely of one that exists already.
     fn creation(&mut self) -> Transition {
         let again = self.flows > 0 && self.chance.one_in(6);
         let flow = if again { self.flow() } else { self.flows };
@@ -149,7 +149,7 @@ impl Generator {
         Transition::CreateFlow { flow, namespace: u8::from(self.chance.one_in(10)), kind: self.number(2) }
     }
 
-    /// New members of a flow, and edges among all it has.
+    /// Chooses new members of a flow, and edges mostly among its members.
     fn growth(&mut self, reference: &Reference) -> Growth {
         let grows = |flow: &Flow| !flow.state().is_terminal();
         let about = *self.chance.pick(&[0, 1, 1, 2, 2, 3, 3, 4]);
@@ -187,7 +187,7 @@ impl Generator {
                 }
                 None => {
                     let (one, other) = (known_or_not(self), known_or_not(self));
-                    // Mostly forward, so that some are left that close no cycle.
+                    // Most edges go from an earlier to a later job, so that some edges close no cycle.
                     let turned = one > other && !self.chance.one_in(3);
                     if turned { self.link(other, one) } else { self.link(one, other) }
                 }
@@ -209,7 +209,7 @@ impl Generator {
         }
     }
 
-    /// A flow: mostly one of the latest, rarely one that is not there.
+    /// Returns a flow: mostly one of the latest, rarely one that does not exist.
     pub(super) fn flow(&mut self) -> u32 {
         if self.flows == 0 || self.chance.one_in(40) {
             return u32::MAX;
@@ -218,7 +218,7 @@ impl Generator {
         self.flows - 1 - u32::try_from(self.chance.below(lately.into())).unwrap()
     }
 
-    /// A flow that stands so, if there is one among the latest.
+    /// Returns a flow: mostly one of the latest that satisfies the condition, otherwise any.
     fn flow_that(&mut self, reference: &Reference, stands: impl Fn(&Flow) -> bool) -> u32 {
         let lately = self.flows.saturating_sub(8)..self.flows;
         let stands = |flow: &u32| reference.model.find_flow(&flow_id(*flow)).is_some_and(&stands);
@@ -226,7 +226,7 @@ impl Generator {
         if suitable.is_empty() || self.chance.one_in(8) { self.flow() } else { *self.chance.pick(&suitable) }
     }
 
-    /// A member of some flow, of such a kind if there is one among the latest.
+    /// Returns a member of a flow: mostly one of the latest that satisfies the condition. Otherwise returns any job.
     fn member(&mut self, reference: &Reference, suits: impl Fn(&Execution) -> bool) -> u32 {
         match self.such_a_member(reference, suits).filter(|_| !self.chance.one_in(12)) {
             Some(job) => job,
@@ -247,12 +247,12 @@ fn is_running(execution: &Execution) -> bool {
     matches!(execution.phase, Phase::Running { .. })
 }
 
-/// Whether a member has added children in its latest life.
+/// Returns whether a member has added children in its latest life.
 fn is_parent(reference: &Reference, member: &Execution) -> bool {
     reference.model.group(&member.id).unwrap().is_some_and(|group| group.round > 0)
 }
 
-/// The number of the flow a job is in.
+/// Returns the number of the flow that a job belongs to.
 fn flow_of(reference: &Reference, job: u32) -> Option<u32> {
     let membership = reference.model.find(&reference.id(job))?.membership.as_ref()?;
     reference.flow_number(&membership.flow_id)

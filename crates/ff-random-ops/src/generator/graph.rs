@@ -1,4 +1,4 @@
-//! Random graphs, and the transitions that submit them.
+//! Random graphs and the transitions that submit them.
 
 use std::collections::BTreeSet;
 
@@ -12,20 +12,21 @@ use super::{Generator, routed};
 use crate::reference::graph_of;
 use crate::transition::{Link, Node, Pass, Plan, Policies, Submission, Transition};
 
-/// Nodes of a graph that is too large for one step.
+/// Number of nodes of a graph that is too large for one step.
 const LARGE: u32 = 60;
 const _: () = assert!(LARGE as usize > limits::MAX_CASCADE_DEPTH);
 
-/// Nodes of a graph whose parts come one by one.
+/// Number of nodes of a graph whose parts are submitted in separate transitions.
 const IN_PARTS: u32 = 40;
 const _: () = assert!(IN_PARTS as usize > limits::FLOW_STEP);
 
-/// Nodes of a chain that is too long to be skipped in one step.
+/// Number of nodes of a chain that is too long to be skipped in one step.
 const CHAIN: u32 = 24;
 const _: () = assert!(CHAIN as usize > limits::FLOW_STEP);
 
 impl Generator {
-    /// A graph too large for one part and for one step, all of it or the first of its parts.
+    /// Chooses a graph that is too large for one part and for one step. Submits all of it, or the first of its parts if
+    /// the mix has messages.
     pub(super) fn large_flow(&mut self) -> Transition {
         let (flow, first) = (self.flows, self.jobs);
         self.flows += 1;
@@ -38,7 +39,8 @@ impl Generator {
         Transition::SubmitLargeFlow { flow, first, jobs: IN_PARTS, part: Some(0) }
     }
 
-    /// The next part of a large graph, or the one before it again. After the last one the first comes again.
+    /// Chooses the next part of a large graph, or the previous part again. After the last part, the first part comes
+    /// again.
     pub(super) fn part(&mut self, (flow, first, next): (u32, u32, usize)) -> Transition {
         let again = self.chance.one_in(3);
         if !again {
@@ -47,7 +49,7 @@ impl Generator {
         Transition::SubmitLargeFlow { flow, first, jobs: IN_PARTS, part: Some(next - usize::from(again)) }
     }
 
-    /// A graph that is not refused, whose nodes start as soon as they may on the default lane.
+    /// Returns a valid graph whose nodes start as soon as possible on the default lane.
     pub fn graph(&mut self) -> SubmitFlowArgs {
         loop {
             let mut graph = graph_of(&self.plan());
@@ -61,7 +63,7 @@ impl Generator {
         }
     }
 
-    /// A graph whose edges go from a node to a later one, or one that must be refused.
+    /// Chooses a graph whose edges go from a node to a later node, or a graph that must be refused.
     pub(super) fn plan(&mut self) -> Plan {
         let again = self.flows > 0 && self.chance.one_in(20);
         let flow = if again { self.flow() } else { self.flows };
@@ -92,7 +94,7 @@ impl Generator {
         Plan { flow, namespace, kind, tags: self.usually(&[0, 2], &[limits::TAGS + 1]), nodes, edges }
     }
 
-    /// Puts something into a graph that cannot be there.
+    /// Makes a graph invalid.
     fn spoil(&mut self, nodes: &mut Vec<Node>, edges: &mut Vec<Link>) {
         let [first, last] = [nodes[0].work.job, nodes[nodes.len() - 1].work.job];
         match self.chance.below(8) {
@@ -133,7 +135,7 @@ impl Generator {
         let work = Submission {
             job,
             namespace: 0,
-            // A limit on the default lane would hold up whole flows.
+            // Members mostly avoid the default lane when it has a limit, which would delay whole flows.
             lane: *self.chance.pick(if self.mix.messages { &[1, 1, 0] } else { &[0, 0, 1] }),
             kind: *self.chance.pick(&[0, 0, 1]),
             payload: if self.chance.one_in(300) { limits::PAYLOAD_BYTES + 1 } else { 3 },
@@ -158,7 +160,8 @@ impl Generator {
     }
 }
 
-/// At most one edge into a node passes the payload. Changes of a flow try two, which is refused.
+/// Leaves at most one edge into each node that passes the payload. The growth of a flow sometimes keeps two, which is
+/// refused.
 pub(super) fn leave_one_payload(edges: &mut [Link]) {
     let mut injected = BTreeSet::new();
     for edge in edges.iter_mut().filter(|edge| edge.passes == Some(Pass::Payload)) {

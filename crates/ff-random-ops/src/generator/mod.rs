@@ -1,4 +1,4 @@
-//! Choosing the next transition: mostly one that can work, now and then one that must be refused.
+//! Choice of the next transition: mostly a valid one, occasionally one that must be refused.
 
 mod admission;
 mod flow;
@@ -20,28 +20,28 @@ use crate::chance::Chance;
 use crate::reference::Reference;
 use crate::transition::{FrameBatch, Point, Policies, RecordedStep, Rule, Submission, Transition, Whose};
 
-/// Chooses transitions by chance.
+/// Random generator of transitions.
 pub struct Generator {
     pub(crate) chance: Chance,
-    /// Chance of its own, so that another kind of adjustment leaves the rest of a run as it was.
+    /// Separate randomness, so that a further kind of adjustment does not change the rest of a run.
     adjustments: Chance,
-    /// Likewise for steps.
+    /// Separate randomness for steps.
     steps: Chance,
-    /// And for holds and blocks.
+    /// Separate randomness for admission: holds, blocks, assignments and submission keys.
     admission: Chance,
-    /// And for quotas, and for fair lanes.
+    /// Separate randomness for quotas and for fair lanes.
     quotas: Chance,
     fairness: Chance,
     mix: Mix,
     jobs: u32,
-    /// Flows so far; the number of the next.
+    /// Number of flows so far, which is also the number of the next flow.
     pub(crate) flows: u32,
     /// The first job of a long chain that is not cancelled yet.
     pub(crate) head: Option<u32>,
-    /// A large flow whose parts are still coming: its number, its first job, and the next part.
+    /// A large flow whose parts are being submitted: its number, its first job, and the next part.
     staged: Option<(u32, u32, usize)>,
     last: Option<Transition>,
-    /// The transitions that begin the run.
+    /// The transitions that begin the run, last one first.
     beginning: Vec<Transition>,
 }
 
@@ -69,8 +69,8 @@ impl Generator {
         }
     }
 
-    /// The next transition; now and then the last one again, as if its reply had been lost. Due timers often
-    /// fire at once.
+    /// Chooses the next transition. Occasionally repeats the last transition, as if its reply had been lost. Often
+    /// pumps right after the clock has advanced.
     pub(crate) fn choose(&mut self, reference: &Reference) -> Transition {
         if let Some(first) = self.beginning.pop() {
             return first;
@@ -93,14 +93,14 @@ impl Generator {
         if self.steps.one_in(if self.mix.flows > 50 { 30 } else { 9 }) {
             return self.step(reference);
         }
-        // Held and blocked executions take no part in flows and suspensions.
+        // Held and blocked executions take no part in flows and suspensions, so runs about those rarely hold or block.
         let rarely = self.mix.flows > 50 || self.mix.suspensions > 50;
         if self.admission.one_in(if rarely { 30 } else { 14 }) {
-            return self.keep_back(reference);
+            return self.block_or_hold(reference);
         }
         let Mix { flows, operators, suspensions, .. } = self.mix;
         match self.chance.below(100) {
-            subject if subject < flows => return self.depend(reference),
+            subject if subject < flows => return self.flow_transition(reference),
             subject if subject < flows + operators => return self.operate(reference),
             subject if subject < flows + operators + suspensions => return self.wait(reference),
             _ => {}
@@ -154,7 +154,7 @@ impl Generator {
         }
     }
 
-    /// Frames of one kind mostly, as a stream takes them, and now and then something else.
+    /// Chooses mostly frames that fit the mode of their stream, and occasionally other frames.
     fn frame_batch(&mut self) -> FrameBatch {
         let mode = self.maybe(2, &[0, 0, 1, 1, 2]);
         let (fitting, other) = if mode == Some(1) { (&[3, 4][..], &[0, 5]) } else { (&[0, 1, 2][..], &[3, 6]) };
@@ -163,7 +163,7 @@ impl Generator {
         FrameBatch { from: self.maybe(2, &[0, 0, 0, -1, -2, 1]), mode, max_frames: self.maybe(6, &[2, 3]), frames }
     }
 
-    /// A step of a leased execution, or a fork.
+    /// Chooses a step of a leased execution, or a fork.
     fn step(&mut self, reference: &Reference) -> Transition {
         if self.steps.one_in(8) {
             let job = self.job_that(reference, |one| one.steps.is_some());
@@ -184,12 +184,12 @@ impl Generator {
         Transition::RecordStep { job, fence, step: RecordedStep { kind, at, result, took_ms } }
     }
 
-    /// A name and a key, once in so many times; rarely ones that no step has.
+    /// Returns the name and key of a step once in `times` calls, rarely those of no step.
     fn maybe_point(&mut self, times: u64) -> Option<Point> {
         self.steps.one_in(times).then(|| Point(*self.steps.pick(&[0, 0, 0, 1, 7]), *self.steps.pick(&[0, 0, 0, 1])))
     }
 
-    /// The clock moves a little, or to just before, to or just after a moment at which something is due.
+    /// Advances the clock a little, or to just before, exactly at or just after a time at which a timer is due.
     pub(crate) fn advance(&mut self) -> Transition {
         if self.chance.one_in(2) {
             let (nth, offset_ms) = (*self.chance.pick(&[0, 0, 0, 1, 2]), *self.chance.pick(&[-1, 0, 0, 1]));
@@ -198,14 +198,14 @@ impl Generator {
         Transition::Advance { ms: *self.chance.pick(&[1, 10, 500, 1_000, 3_000, 5_000, 30_000, 60_000]) }
     }
 
-    /// The number of a new job.
+    /// Returns the number of a new job.
     pub(crate) fn next_job(&mut self) -> u32 {
         self.jobs += 1;
         self.jobs - 1
     }
 
-    /// Several submissions, with requirements of one class at most: those of different partitions come at once, and of two new classes it
-    /// would be by chance which partition learns of both.
+    /// Chooses several submissions with requirements of one class at most. Submissions to different partitions run
+    /// concurrently, so with two new classes, timing would decide which partition learns of both.
     fn submit_many(&mut self) -> Transition {
         let mut many: Vec<_> = (0..1 + self.chance.below(6)).map(|_| self.submission()).collect();
         for one in many.iter_mut().filter(|one| one.policy == Policies::RoutedFar) {
@@ -245,7 +245,7 @@ impl Generator {
                 ),
             ),
         };
-        // Few of them are refused for an invalid combination.
+        // Most submissions with a rule avoid the invalid combinations with an idempotency key or a delayed start.
         if submission.rule.is_some() && !self.admission.one_in(20) {
             submission.key = None;
             if matches!(submission.rule, Some(Rule::Debounce { .. })) {
@@ -255,7 +255,7 @@ impl Generator {
         submission
     }
 
-    /// Some work is submitted under a singleton or debounce key.
+    /// Chooses a singleton or debounce key for some of the submissions.
     fn rule(&mut self) -> Option<Rule> {
         let conflicts = [OnConflict::Skip, OnConflict::Replace, OnConflict::Queue, OnConflict::Queue];
         let delays = [3_000, 20_000, 20_000, 60_000, 0, limits::DEBOUNCE_MAX_MS + 1];
@@ -269,7 +269,7 @@ impl Generator {
         }
     }
 
-    /// A claim, mostly where something waits.
+    /// Chooses a claim, mostly where an execution waits.
     pub(crate) fn claim(&mut self, reference: &Reference) -> Transition {
         let kinds: &[&[u8]] = &[&[], &[], &[], &[], &[], &[0], &[0, 1], &[1, 0, 1], &[7]];
         let (mut partition, mut namespace) = (self.partition(reference), *self.chance.pick(&[0, 0, 0, 0, 1]));
@@ -296,7 +296,7 @@ impl Generator {
         }
     }
 
-    /// A pump, mostly of a partition where something is due.
+    /// Chooses a pump, mostly of a partition with a due timer.
     pub(crate) fn pump(&mut self, reference: &Reference) -> Transition {
         let (now, partitions) = (reference.now(), 0..reference.partitions.num_flow_partitions);
         let due = |partition: &u16| reference.model.next_due(*partition).is_some_and(|at| at <= now);
@@ -307,14 +307,14 @@ impl Generator {
         Transition::Pump { partition: *self.chance.pick(&due) }
     }
 
-    /// A partition, rarely one that is not there.
+    /// Returns a partition, rarely one that does not exist.
     pub(crate) fn partition(&mut self, reference: &Reference) -> u16 {
         let count = reference.partitions.num_flow_partitions;
         let beyond = u64::from(self.chance.one_in(30));
         u16::try_from(self.chance.below(u64::from(count))).unwrap() + count * u16::try_from(beyond).unwrap()
     }
 
-    /// A job and a fence to show for it: mostly of the lease that is held, now and then of one that was lost.
+    /// Returns a job and whose fence to present: mostly that of the current lease, occasionally that of a lost lease.
     fn job_and_fence(&mut self, reference: &Reference) -> (u32, Whose) {
         if self.chance.one_in(8) {
             return (self.job_that(reference, is_lost), Whose::Latest);
@@ -322,13 +322,13 @@ impl Generator {
         (self.job(reference, |phase| matches!(phase, Phase::Running { .. })), self.fence())
     }
 
-    /// A fence: mostly that of the lease that is held.
+    /// Returns whose fence to present: mostly that of the latest lease.
     pub(crate) fn fence(&mut self) -> Whose {
         let others = [Whose::Earlier, Whose::OtherLease, Whose::OtherEpoch, Whose::OtherAttempt];
         if self.chance.one_in(8) { *self.chance.pick(&others) } else { Whose::Latest }
     }
 
-    /// A job: mostly one in such a phase, otherwise any recent one, rarely one that is not or cannot be there.
+    /// Returns a job: mostly one in a matching phase, otherwise any recent job, rarely one that cannot be found.
     pub(crate) fn job(&mut self, reference: &Reference, phase: impl Fn(&Phase) -> bool) -> u32 {
         self.job_that(reference, |execution| phase(&execution.phase))
     }
@@ -369,19 +369,19 @@ impl Generator {
         if self.chance.one_in(40) { Some(limits::MESSAGE_BYTES + 1) } else { self.maybe(2, &[0, 9]) }
     }
 
-    /// One of these, once in so many times.
+    /// Returns one of the values once in `times` calls.
     pub(crate) fn maybe<T: Copy>(&mut self, times: u64, from: &[T]) -> Option<T> {
         self.chance.one_in(times).then(|| *self.chance.pick(from))
     }
 
-    /// Usually one of these, rarely one that must be refused.
+    /// Returns one of the first values, rarely one of those that must be refused.
     pub(crate) fn usually<T: Copy>(&mut self, from: &[T], refused: &[T]) -> T {
         let rare = self.chance.one_in(40);
         *self.chance.pick(if rare { refused } else { from })
     }
 }
 
-/// Whether an execution waits after a lease, which may have been revoked.
+/// Returns whether an execution waits after a lease, which may have been revoked.
 fn is_lost(execution: &Execution) -> bool {
     execution.phase == Phase::Waiting && execution.last_lease.is_some()
 }
@@ -390,7 +390,7 @@ fn finished(phase: &Phase) -> bool {
     matches!(phase, Phase::Finished { .. })
 }
 
-/// Some of the work has requirements. Which it is follows from its number, so that no other choice is another for it.
+/// Gives some of the jobs requirements. The job's number decides, so that no other random choice changes.
 pub(super) fn routed(job: u32, policy: Policies) -> Policies {
     match (policy, job % 4) {
         (Policies::Choosy | Policies::None, 1) => Policies::Routed,

@@ -1,4 +1,4 @@
-//! Choosing requests of operators, worker processes and readers of events, and messages between partitions.
+//! Choice of requests by operators, worker processes and readers of events, and of messages between partitions.
 
 use ff_core::contracts::Setting;
 use ff_core::lane::LaneState;
@@ -8,9 +8,9 @@ use super::{Generator, Mix};
 use crate::PARTITIONS;
 use crate::adjustment::Adjustment;
 use crate::reference::Reference;
-use crate::transition::{Order, Transition};
+use crate::transition::{OperatorRequest, Transition};
 
-/// The transitions that begin a run.
+/// Returns the transitions that begin a run, last one first.
 pub(super) fn beginning(mix: &Mix) -> Vec<Transition> {
     match mix {
         Mix { messages: true, .. } => limited_lane(),
@@ -19,10 +19,10 @@ pub(super) fn beginning(mix: &Mix) -> Vec<Transition> {
     }
 }
 
-/// The first transitions of a run with messages, last one first: the default lane has a limit on every partition before
-/// anything runs on it.
+/// Returns the first transitions of a run with messages, last one first. They set a limit for the default lane on every
+/// partition before any execution runs on the lane.
 fn limited_lane() -> Vec<Transition> {
-    let configure = Order::Configure {
+    let configure = OperatorRequest::Configure {
         namespace: 0,
         lane: 0,
         state: LaneState::Active,
@@ -32,13 +32,13 @@ fn limited_lane() -> Vec<Transition> {
         fair_by: Setting::Keep,
         weight: None,
     };
-    let copies = (0..PARTITIONS.num_flow_partitions).map(|partition| Order::CopyLane { partition });
+    let copies = (0..PARTITIONS.num_flow_partitions).map(|partition| OperatorRequest::CopyLane { partition });
     copies.chain([configure]).map(Transition::Operate).collect()
 }
 
-/// The first transitions of a run with fair lanes: both lanes of the first namespace are.
+/// Returns the first transitions of a run with fair lanes, which make both lanes of the first namespace fair.
 fn fair_lanes() -> Vec<Transition> {
-    let configure = |lane: u8| Order::Configure {
+    let configure = |lane: u8| OperatorRequest::Configure {
         namespace: 0,
         lane,
         state: LaneState::Active,
@@ -52,7 +52,7 @@ fn fair_lanes() -> Vec<Transition> {
 }
 
 impl Generator {
-    /// A request of an operator, a worker process or a reader of events.
+    /// Chooses a request of an operator, a worker process or a reader of events.
     pub(crate) fn operate(&mut self, reference: &Reference) -> Transition {
         if self.mix.messages && self.chance.one_in(2) {
             return Transition::Operate(self.lane_message());
@@ -63,38 +63,41 @@ impl Generator {
             7..10 if self.mix.lanes => self.configuration(),
             0..12 => {
                 let job = self.job(reference, |_| true);
-                Order::Adjust { job, adjustment: Adjustment::choose(&mut self.adjustments) }
+                OperatorRequest::Adjust { job, adjustment: Adjustment::choose(&mut self.adjustments) }
             }
             12..14 => {
                 let ttl_ms = self.usually(&[1_000, 5_000, 60_000], &[999]);
-                Order::Register { worker, namespace, ttl_ms }
+                OperatorRequest::Register { worker, namespace, ttl_ms }
             }
-            14..16 => Order::Heartbeat { worker, namespace },
-            16 => Order::Leave { worker, namespace },
-            17 => Order::SweepWorkers,
-            _ => Order::Read { limit: self.usually(&[1, 3, 100], &[0, limits::PAGE + 1]) },
+            14..16 => OperatorRequest::Heartbeat { worker, namespace },
+            16 => OperatorRequest::Leave { worker, namespace },
+            17 => OperatorRequest::SweepWorkers,
+            _ => OperatorRequest::Read { limit: self.usually(&[1, 3, 100], &[0, limits::PAGE + 1]) },
         })
     }
 
-    /// A message between the home of the default lane and the partitions that claim from it.
-    fn lane_message(&mut self) -> Order {
+    /// Chooses a message between the home of the default lane and the partitions that claim from this lane.
+    fn lane_message(&mut self) -> OperatorRequest {
         let partition = u16::from(self.number(PARTITIONS.num_flow_partitions.into()));
         match self.chance.below(100) {
-            0..18 => Order::Allot { partition, want: 1 + u32::from(self.number(3)) },
-            18..44 => Order::ClaimGranted { back: *self.chance.pick(&[0, 0, 0, 1, 2]) },
-            44..56 => Order::Recount { partition, behind: *self.chance.pick(&[0, 0, 0, 1]) },
-            56..76 => Order::Settle { back: *self.chance.pick(&[0, 0, 2]), counts: 1 + usize::from(self.number(6)) },
+            0..18 => OperatorRequest::Allot { partition, want: 1 + u32::from(self.number(3)) },
+            18..44 => OperatorRequest::ClaimGranted { back: *self.chance.pick(&[0, 0, 0, 1, 2]) },
+            44..56 => OperatorRequest::Recount { partition, behind: *self.chance.pick(&[0, 0, 0, 1]) },
+            56..76 => {
+                OperatorRequest::Settle { back: *self.chance.pick(&[0, 0, 2]), counts: 1 + usize::from(self.number(6)) }
+            }
             76..80 => self.configuration(),
-            _ => Order::CopyLane { partition },
+            _ => OperatorRequest::CopyLane { partition },
         }
     }
 
-    /// Mostly a lane hands out work, so that the rest of the run has something to do. A limit that is sent in messages is
-    /// never lifted: a partition without the next one would start executions unknown to the lane's home.
-    fn configuration(&mut self) -> Order {
+    /// Chooses settings of a lane. Most settings leave the lane active, so that the rest of the run has work. A limit
+    /// that is sent in messages is never removed: a partition that has not received the next limit would start
+    /// executions unknown to the lane's home.
+    fn configuration(&mut self) -> OperatorRequest {
         let (fair_by, weight) = self.fairness();
         let states = [&[LaneState::Active; 6][..], &[LaneState::Paused, LaneState::Draining]].concat();
-        Order::Configure {
+        OperatorRequest::Configure {
             namespace: *self.chance.pick(&[0, 0, 0, 1]),
             lane: *self.chance.pick(&[0, 1]),
             state: *self.chance.pick(&states),
@@ -110,7 +113,7 @@ impl Generator {
         }
     }
 
-    /// Mostly a fair lane stays as it is.
+    /// Chooses fairness settings. Most of the time, a fair lane keeps its own.
     fn fairness(&mut self) -> (Setting<u8>, Option<(u8, Setting<u32>)>) {
         if !self.mix.fair {
             return (Setting::Keep, None);

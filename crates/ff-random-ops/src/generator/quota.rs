@@ -1,4 +1,4 @@
-//! Choosing operations about quotas.
+//! Choice of operations about quotas.
 
 use ff_core::execution::{Execution, Phase};
 
@@ -62,12 +62,12 @@ impl Generator {
         })
     }
 
-    /// A job of the namespace, or one that is not there.
+    /// Returns a job of the namespace with quotas, or one that does not exist.
     fn job_of_quotas(&mut self, reference: &Reference) -> u32 {
         self.jobs_of_quotas(reference, |_| true).first().copied().unwrap_or(u32::MAX)
     }
 
-    /// Up to three jobs of the namespace, all of one partition, perhaps one of them twice.
+    /// Returns up to three jobs of the namespace with quotas, all of one partition. A job may occur more than once.
     fn jobs_of_quotas(&mut self, reference: &Reference, suits: impl Fn(&Execution) -> bool) -> Vec<u32> {
         let namespace = vocabulary::namespace(QUOTA_NAMESPACE);
         let fits = |one: &Execution| one.namespace == namespace && suits(one);

@@ -1,4 +1,4 @@
-//! Choosing transitions about suspensions: mostly ones that can work, now and then one that must be refused.
+//! Choice of transitions about suspensions: mostly valid ones, occasionally one that must be refused.
 
 use ff_core::contracts::Timeout;
 use ff_core::execution::Phase;
@@ -8,13 +8,15 @@ use ff_core::types::TimestampMs;
 
 use super::Generator;
 use crate::reference::{Reference, number_of};
-use crate::transition::{On, OutgoingSignal, ShownToken, Transition, Tree, Which, Wish};
+use crate::transition::{
+    OutgoingSignal, ShownToken, SuspensionRequest, Transition, Tree, WaitpointChoice, WaitpointSelector,
+};
 
-/// Few keys, so that waitpoints of one key follow each other.
+/// Number of waitpoint keys. There are few, so that several waitpoints in succession have the same key.
 const KEYS: u64 = 4;
 
 impl Generator {
-    /// A transition about a suspension, mostly one that fits the phase of a job.
+    /// Chooses a transition about a suspension, mostly one that fits the phase of a job.
     pub(crate) fn wait(&mut self, reference: &Reference) -> Transition {
         if self.chance.one_in(40) {
             return self.rotation();
@@ -55,7 +57,7 @@ impl Generator {
         }
     }
 
-    /// A suspension, or a waitpoint made ahead of one.
+    /// Chooses a suspension, or a waitpoint that is created before one.
     fn holder(&mut self, reference: &Reference, job: u32) -> Transition {
         let fence = self.fence();
         if self.chance.one_in(3) {
@@ -71,7 +73,7 @@ impl Generator {
         Transition::Rotate { kid: self.number(6), secret: self.number(2), grace_ms }
     }
 
-    fn wish(&mut self, reference: &Reference, job: u32) -> Wish {
+    fn wish(&mut self, reference: &Reference, job: u32) -> SuspensionRequest {
         let pending = pending(reference, job);
         let first = if pending.is_empty() { self.number(KEYS) } else { *self.chance.pick(&pending) };
         let count = *self.chance.pick(if pending.is_empty() { &[1, 1, 2, 3] } else { &[1, 1, 1, 2] });
@@ -97,7 +99,7 @@ impl Generator {
                 &[Timeout::After(0), Timeout::At(TimestampMs(1))],
             )),
         };
-        Wish {
+        SuspensionRequest {
             on,
             tree: self.usually(
                 if pending.is_empty() { &trees } else { &trees[..3] },
@@ -111,17 +113,17 @@ impl Generator {
         }
     }
 
-    /// A waitpoint made ahead where there is one of this key, mostly.
-    fn on(&mut self, reference: &Reference, job: u32, number: u8) -> On {
+    /// Chooses a waitpoint of a suspension: mostly the pending one of this key, if it exists.
+    fn on(&mut self, reference: &Reference, job: u32, number: u8) -> WaitpointChoice {
         if self.chance.one_in(30) {
-            return *self.chance.pick(&[On::Unknown(number), On::Ahead(number)]);
+            return *self.chance.pick(&[WaitpointChoice::Unknown(number), WaitpointChoice::Ahead(number)]);
         }
         let pends = pending(reference, job).contains(&number);
         match self.chance.below(10) {
-            0..2 if pends => On::New(number),
-            2..4 if pends => On::Misnamed(number),
-            _ if pends => On::Ahead(number),
-            _ => On::New(number),
+            0..2 if pends => WaitpointChoice::New(number),
+            2..4 if pends => WaitpointChoice::Misnamed(number),
+            _ if pends => WaitpointChoice::Ahead(number),
+            _ => WaitpointChoice::New(number),
         }
     }
 
@@ -151,15 +153,15 @@ impl Generator {
         }
     }
 
-    /// A waitpoint of a job: mostly one of the last that were granted.
-    fn which(&mut self, reference: &Reference, job: u32) -> Which {
+    /// Chooses a waitpoint of a job: mostly one of the last that were granted.
+    fn which(&mut self, reference: &Reference, job: u32) -> WaitpointSelector {
         let id = reference.id(job);
         let lately: Vec<_> = reference.handed.of(&id).take(3).filter_map(|one| number_of(&one.waitpoint_key)).collect();
         if lately.is_empty() || self.chance.one_in(30) {
-            return Which::Unknown;
+            return WaitpointSelector::Unknown;
         }
         let number = *self.chance.pick(&lately);
-        if self.chance.one_in(8) { Which::Before(number) } else { Which::Last(number) }
+        if self.chance.one_in(8) { WaitpointSelector::Before(number) } else { WaitpointSelector::Last(number) }
     }
 
     pub(crate) fn number(&mut self, below: u64) -> u8 {
@@ -167,7 +169,7 @@ impl Generator {
     }
 }
 
-/// The waitpoints a job has made ahead and not used.
+/// Returns the key numbers of a job's pending waitpoints.
 fn pending(reference: &Reference, job: u32) -> Vec<u8> {
     let pending = reference.model.find(&reference.id(job)).map(|found| found.pending_waitpoints.as_slice());
     pending.unwrap_or_default().iter().filter_map(|one| number_of(&one.key)).collect()

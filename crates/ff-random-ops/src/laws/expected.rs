@@ -1,5 +1,5 @@
-//! The semantics of every operation on an execution in no flow, written a second time and from the outside: as their
-//! tables, not as code that changes records.
+//! Expected semantics of every operation on an execution that is in no flow. They are written independently of the
+//! rules: as tables, not as code that changes records.
 
 use ff_core::contracts::{AssignArgs, RevokeArgs, SubmitArgs};
 use ff_core::engine_error::Code;
@@ -14,7 +14,7 @@ use ff_core::view::View;
 use super::{Effect, Step, Verdict, holder_of, is_member, step as steps, suspension};
 use crate::adjustment;
 
-/// Whether an operation was refused, done or only answered as the semantics say.
+/// Checks that an operation is refused, performed or only answered as the tables say.
 pub fn as_expected(step: &Step<'_>) -> Verdict {
     if step.operation.check(&step.at.partitions).is_ok() && is_about_others(step) {
         return Ok(());
@@ -29,11 +29,11 @@ pub fn as_expected(step: &Step<'_>) -> Verdict {
     }
 }
 
-/// Whether the tables below do not cover an operation: it is about a flow or a member of one, about a
-/// lane that is configured, or about a singleton or debounce key.
+/// Returns whether the tables below do not cover an operation: it concerns a flow or a member of a flow, a configured
+/// lane, or a singleton or debounce key.
 fn is_about_others(step: &Step<'_>) -> bool {
     let about = match step.operation {
-        // Its outcome depends on the other executions of its key.
+        // The outcome depends on the other executions under the same key.
         Operation::Submit(args) if args.key_rule.is_some() => return true,
         Operation::Submit(args) => {
             let id = args.execution_id(&step.at.partitions);
@@ -65,7 +65,7 @@ fn is_about_others(step: &Step<'_>) -> bool {
     step.before.find(&about).is_some_and(|found| is_member(found) || (admits && drains(found)))
 }
 
-/// A holder that comes too late for something finished learns how it finished.
+/// Checks that the refusal of a late holder's call names the public state of the execution.
 fn says_how_it_stands(step: &Step<'_>, code: Code) -> Verdict {
     let (Code::ExecutionNotActive, Some((id, _)), Err(refusal)) = (code, holder_of(step.operation), &step.decided)
     else {
@@ -88,7 +88,7 @@ fn expected(
             return Ok(Effect::Answered);
         }
         return match holders_call(found(&id)?, &fence, operation, now)? {
-            Effect::Done => suspension::holders_wish(model, operation, now),
+            Effect::Done => suspension::holder_call(model, operation, now),
             Effect::Answered => Ok(Effect::Answered),
         };
     }
@@ -130,7 +130,7 @@ fn expected(
     }
 }
 
-/// The table of fences.
+/// Returns the expected effect of a call with a fence, by the state of the lease.
 fn holders_call(execution: &Execution, fence: &Fence, operation: &Operation, now: TimestampMs) -> Result<Effect, Code> {
     if let Phase::Running { lease } = &execution.phase {
         return match lease.fence == *fence {
@@ -154,7 +154,8 @@ fn holders_call(execution: &Execution, fence: &Fence, operation: &Operation, now
     }
 }
 
-/// The same key is the same work for as long as it is remembered, the same id for as long as the execution is there.
+/// Returns the expected effect of a submission. A repeated key refers to the same execution while the key is
+/// remembered; a repeated id refers to the same execution while the execution exists.
 fn submission(
     model: &Model,
     args: &SubmitArgs,
@@ -175,7 +176,7 @@ fn submission(
     if same { Ok(Effect::Answered) } else { Err(Code::IdempotencyConflict) }
 }
 
-/// An execution that lives is held or released once.
+/// Returns the expected effect of placing or releasing a hold. Only a live execution is held, and only once.
 fn holding(execution: &Execution, is_to_be_held: bool) -> Result<Effect, Code> {
     match execution.phase {
         Phase::Finished { .. } => Err(Code::ExecutionNotActive),

@@ -1,4 +1,4 @@
-//! Invariants of every state a run comes to.
+//! Invariants of every state that a run reaches.
 
 use std::collections::HashSet;
 
@@ -14,8 +14,8 @@ use ff_core::view::{DueQuery, EligibleQuery, View};
 use super::Verdict;
 use super::stream::keeps_its_bounds;
 
-/// Whether a partition is valid. The doctor checks the stored records (I1 to I4, I7, I8, I17, I18); the rest is checked
-/// with queries to the model.
+/// Checks that a partition is valid. The doctor checks the stored records (I1 to I4, I7, I8, I17, I18). The remaining
+/// checks query the model.
 pub fn healthy(model: &Model, partition: u16, now: TimestampMs) -> Verdict {
     let snapshot = model.snapshot(partition);
     if let Some(finding) = examine(&snapshot, partition, now).first() {
@@ -37,7 +37,8 @@ pub fn healthy(model: &Model, partition: u16, now: TimestampMs) -> Verdict {
     no_lease_twice(&snapshot)
 }
 
-/// I9: an execution that waits for a moment is found when the moment has come. Delayed and leased ones always do.
+/// I9: the query for due executions finds every execution that has a timer, with the time of its timer. Delayed and
+/// running executions always have a timer.
 fn check_due_times(model: &Model, snapshot: &Snapshot, partition: u16) -> Verdict {
     let mut expected: Vec<_> =
         snapshot.executions.values().filter_map(|e| e.next_due().map(|(at, _)| (at, e.id))).collect();
@@ -55,8 +56,9 @@ fn check_due_times(model: &Model, snapshot: &Snapshot, partition: u16) -> Verdic
     }
 }
 
-/// I9: an execution that a worker may claim is found by one that asks for its kind and by one that takes any, and the
-/// sweep of its partition tells of it, unless its lane is configured otherwise.
+/// I9: a query for its kind finds a claimable execution. Without a fair key, a query for any kind finds it as well.
+/// With a fair key, the turn queue of its kind and that of all kinds contain the key. A sweep of its partition reports
+/// its lane and kind as ready, unless the lane is configured.
 fn can_be_claimed(model: &Model, execution: &Execution, class: &RequirementClass) -> Verdict {
     let (partition, lane) = (execution.id.partition(), execution.lane_key());
     let key = execution.queue_key();
@@ -82,7 +84,8 @@ fn can_be_claimed(model: &Model, execution: &Execution, class: &RequirementClass
     if is_ready { Ok(()) } else { Err(format!("I9: no sweep tells of {}", execution.id)) }
 }
 
-/// I7: in every life there are no more tries than the policy allows, and each says where it came from.
+/// I7: each life of an execution has no more retries and expiries than the policy allows, and every attempt names the
+/// one before it as its origin.
 fn lives_within_policy(execution: &Execution, archived: &[Attempt]) -> Verdict {
     let open = match &execution.attempt {
         AttemptSlot::Open(attempt) => Some(attempt),
@@ -114,14 +117,14 @@ fn within(policy: &Policy, attempt: AttemptIndex, retries: u32, expiries: u32) -
     if retries > policy.retry_policy.max_retries {
         return Err(format!("I7: attempt {attempt} is retry {retries} of its life"));
     }
-    // The expiry that ends the execution is one more than it may survive.
+    // The expiry that ends the execution comes on top of the expiries that the policy allows.
     if expiries > policy.max_reclaim_count.saturating_add(1) {
         return Err(format!("I7: attempt {attempt} is expiry {expiries} of its life"));
     }
     Ok(())
 }
 
-/// I6: no two leases have one id.
+/// I6: no two leases have the same id.
 fn no_lease_twice(snapshot: &Snapshot) -> Verdict {
     let current = snapshot.executions.values().filter_map(|e| match &e.phase {
         Phase::Running { lease } => Some(lease.fence.lease_id),

@@ -1,4 +1,4 @@
-//! Hints: how a waiting part learns of work, of moments, of ends, of lost leases, and of events in a flow.
+//! Hints notify waiting parts of an engine of ready work, due times, ends, lost leases and events of flows.
 
 use ff_core::execution::{AttemptSlot, Execution, Phase};
 use ff_core::hint::Hint;
@@ -7,7 +7,7 @@ use ff_core::partition::PartitionConfig;
 
 use super::Verdict;
 
-/// I9: everything that changed and may be waited for is among the hints.
+/// I9: the hints contain every change that a part of the engine may wait for.
 pub(super) fn hinted(before: &Model, after: &Model, hints: &[Hint], partitions: &PartitionConfig) -> Verdict {
     let has_hint = |expected: &dyn Fn(&Hint) -> bool| hints.iter().any(expected);
     for execution in after.executions() {

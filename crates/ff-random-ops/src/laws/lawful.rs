@@ -1,4 +1,4 @@
-//! Invariants of every operation: checked from the record before, the change and the time.
+//! Invariants of every operation, checked with the record before the operation, the change and the time.
 
 use ff_core::change::{Change, Write};
 use ff_core::event::EventKind;
@@ -8,7 +8,7 @@ use ff_core::types::TimestampMs;
 
 use super::{Step, Verdict};
 
-/// Whether every change of a step keeps the invariants.
+/// Checks that every change of a step keeps the invariants.
 pub fn lawful(step: &Step<'_>) -> Verdict {
     let now = step.at.now;
     forgotten_in_time(step, now)?;
@@ -21,12 +21,12 @@ pub fn lawful(step: &Step<'_>) -> Verdict {
     Ok(())
 }
 
-/// I1: a forgotten execution had finished, its retention is over, and the step does not change it as well.
+/// I1: a forgotten execution had finished, is in no flow, and its retention is over. The same step does not change it.
 fn forgotten_in_time(step: &Step<'_>, now: TimestampMs) -> Verdict {
     for execution in step.forgotten() {
         let Some(execution) = execution else { return Err("I1: something is forgotten that is not there".into()) };
         let Phase::Finished { at, .. } = execution.phase else { return Err("I1: something live is forgotten".into()) };
-        if execution.membership.is_some() || now < at + execution.kept_ms() {
+        if execution.membership.is_some() || now < at + execution.retention_ms() {
             return Err(format!("I1: forgotten too early: {execution:?}"));
         }
         if step.changes().any(|(_, change)| change.after.id == execution.id) {
@@ -44,7 +44,8 @@ fn one_change(before: &Execution, change: &Change, now: TimestampMs) -> Verdict 
     times_do_not_run_backwards(before, &change.after, now)
 }
 
-/// I2: events tell one life after the other, each with one end.
+/// I2: events describe the lives of an execution in sequence. Each life begins with a submission or a replay and has
+/// one end.
 fn story(before: Option<&Execution>, change: &Change, now: TimestampMs) -> Verdict {
     let mut alive = before.map(|before| !before.is_finished());
     for event in &change.events {
@@ -67,8 +68,8 @@ fn story(before: Option<&Execution>, change: &Change, now: TimestampMs) -> Verdi
     Ok(())
 }
 
-/// A submission never changes, except for its priority and labels, each with an event, and the payload of a debounced
-/// execution before it starts.
+/// I1: a submission never changes. The exceptions are its priority and tags, each with an event, and the payload of a
+/// debounced execution before it starts.
 fn submitted_for_good(before: &Execution, change: &Change) -> Verdict {
     let after = &change.after;
     let submitted = |e: &Execution| {
@@ -89,16 +90,16 @@ fn submitted_for_good(before: &Execution, change: &Change) -> Verdict {
     if submitted(before) == submitted(after) { Ok(()) } else { Err("I1: what was submitted has changed".into()) }
 }
 
-/// I2: an outcome stays until a replay.
+/// I2: an outcome stays until a replay. The membership, tags and usage may still change.
 fn final_until_replayed(before: &Execution, change: &Change) -> Verdict {
     let replayed = change.events.iter().any(|event| event.what == EventKind::Replayed);
     // The membership is excluded: the flow changes it after the end.
     let mut own = change.clone();
     own.after.membership.clone_from(&before.membership);
-    // Operators may label finished executions.
+    // Operators may tag finished executions.
     own.after.tags.clone_from(&before.tags);
     own.events.retain(|event| !matches!(event.what, EventKind::Tagged | EventKind::SoftLimitExceeded { .. }));
-    // Spending counts, also when it is reported late.
+    // Usage may be reported after the end.
     own.after.usage.clone_from(&before.usage);
     own.usage_report = None;
     if matches!(own.payload, Write::ResultOf(_)) {
@@ -110,7 +111,8 @@ fn final_until_replayed(before: &Execution, change: &Change) -> Verdict {
     Ok(())
 }
 
-/// I3 and I4: a lease begins only when none is held, with the next epoch, and only its end and TTL move.
+/// I3 and I4: a lease begins only when no other lease is held, with a higher epoch. Only the end and the TTL of a lease
+/// change.
 fn one_holder_at_a_time(before: &Execution, after: &Execution, now: TimestampMs) -> Verdict {
     let Phase::Running { lease } = &after.phase else {
         return match after.epoch() == before.epoch() {
@@ -168,7 +170,7 @@ fn attributed_to_the_holder(before: &Execution, change: &Change, now: TimestampM
     }
 }
 
-/// I18.
+/// I18: `changed_at` is the time of the last change of phase, and `started_at` is set once until a replay clears it.
 fn times_do_not_run_backwards(before: &Execution, after: &Execution, now: TimestampMs) -> Verdict {
     let moved = after.phase != before.phase;
     let stays = matches!(
@@ -187,7 +189,7 @@ fn times_do_not_run_backwards(before: &Execution, after: &Execution, now: Timest
     }
 }
 
-/// I7, as far as the record counts.
+/// I7: the counters of the record are within the limits of the policy.
 fn within_policy(after: &Execution) -> Verdict {
     let policy = &after.policy;
     let counted = [

@@ -1,4 +1,4 @@
-//! A view that is empty at first: records that a rule misses are loaded and the rule runs again, as in a store.
+//! A view that is empty at first. Records that a rule misses are loaded, and the rule runs again, as in a store.
 
 use std::collections::HashSet;
 
@@ -30,18 +30,18 @@ use ff_core::worker::Worker;
 
 use super::{Step, Verdict, is_member};
 
-/// How often a rule may run at most until it has everything it needs. A chain takes three looks per hop.
+/// Maximum number of runs until a rule has all its records. A chain takes three lookups per hop.
 const RUNS: usize = 4 * ff_core::limits::FLOW_STEP;
-/// The same for one that is about a lane and no flow.
+/// The same limit for an operation on a lane, when there are no members of flows.
 const RUNS_OF_LANES: usize = 12;
 
-/// A rule that is handed its records as it misses them decides the same, and need not run often for it.
+/// Checks that a rule decides the same when its records are loaded on demand, within the allowed number of runs.
 pub(super) fn decides_the_same(step: &Step<'_>) -> Verdict {
     let (lazily, runs) = decide_lazily(step.before, step.operation, &step.at);
     let same = lazily == step.operation.decide(step.before, &step.at);
     let members = || step.before.executions().filter(|execution| is_member(execution)).count();
     let runs_at_most = match step.operation {
-        // The search for a cycle takes two looks per hop.
+        // The search for a cycle takes two lookups per hop.
         Operation::GrowFlow(_) => RUNS + 2 * members(),
         _ if step.before.executions().any(is_member) => RUNS,
         Operation::Allot(_)
@@ -56,7 +56,7 @@ pub(super) fn decides_the_same(step: &Step<'_>) -> Verdict {
     if same && runs <= runs_at_most { Ok(()) } else { Err(format!("decides the same lazily: {same}, in {runs} runs")) }
 }
 
-/// Decides an operation over records that are loaded as they are missed; says how often it had to run.
+/// Decides an operation with records that are loaded on demand. Returns the decision and the number of runs.
 pub fn decide_lazily(model: &Model, operation: &Operation, at: &Conditions) -> (Result<Decision, Stop>, usize) {
     let mut lazy = Lazy { model, loaded: HashSet::new() };
     for runs in 1.. {
@@ -74,7 +74,7 @@ struct Lazy<'m> {
 }
 
 impl Lazy<'_> {
-    /// Loads the missing records; false when all of them were loaded already.
+    /// Loads the missing records. Returns false if all of them were already loaded.
     fn load(&mut self, miss: Miss) -> bool {
         match miss {
             Miss::All(several) => several.into_iter().map(|miss| self.load(miss)).fold(false, |any, new| any | new),
@@ -87,7 +87,7 @@ impl Lazy<'_> {
     }
 }
 
-/// Answers each question of a view from the model, once its miss was loaded.
+/// Implements the queries of a view: each answers from the model if its miss was loaded, and misses otherwise.
 macro_rules! answered_when_loaded {
     ($($question:ident($($name:ident: $type:ty),+) -> $found:ty, $miss:expr;)+) => {
         impl View for Lazy<'_> {

@@ -1,5 +1,5 @@
-//! A record of the replies and events that callers got, and of nothing else. The model must agree with it. It
-//! is about executions in no flow, and about how many a lane may have running.
+//! A ledger that is built only from the replies and events that callers received. The model must agree with it. It
+//! covers executions in no flow, and the number of running executions that a lane allows.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,15 +21,16 @@ use ff_core::view::View;
 
 use super::{Step, Verdict, holder_of, is_member};
 
-/// Everything that was promised.
+/// All promises made to callers.
 #[derive(Default)]
 pub(super) struct Ledger {
     promises: HashMap<ExecutionId, Promise>,
     keys: HashMap<(Namespace, IdempotencyKey), (ExecutionId, TimestampMs)>,
     leases: HashSet<LeaseId>,
-    /// The most that the settings of a lane allow on any partition; a lane without a limit is not there.
+    /// The highest limit that the settings of a lane have on any partition. A missing entry and `u32::MAX` mean no
+    /// limit.
     limits: HashMap<LaneId, u32>,
-    /// Leases taken by another worker than the one that lost the execution.
+    /// Number of leases taken by a worker other than the one that lost the execution.
     pub(super) steals: u64,
 }
 
@@ -40,7 +41,7 @@ struct Promise {
     result: Option<Payload>,
     outcome: Option<Outcome>,
     lease: Option<HeldLease>,
-    /// The worker that lost it last.
+    /// The worker that last lost the lease.
     lost_by: Option<WorkerInstanceId>,
     epoch: LeaseEpoch,
     free_since: TimestampMs,
@@ -54,7 +55,7 @@ struct HeldLease {
 }
 
 impl Ledger {
-    /// Enters the replies and events of a step, unless they contradict earlier ones.
+    /// Enters the replies and events of a step. Fails if they contradict earlier ones.
     pub(super) fn enter(&mut self, step: &Step<'_>, after: &Model) -> Verdict {
         let Ok(decision) = &step.decided else { return Ok(()) };
         let now = step.at.now;
@@ -99,7 +100,7 @@ impl Ledger {
         step.forgotten().flatten().try_for_each(|execution| self.forgotten(execution, now))
     }
 
-    /// Whether the model holds the promised executions, and no others.
+    /// Checks that the model holds the promised executions and no others, each as promised.
     pub(super) fn agrees(&self, model: &Model) -> Verdict {
         if model.executions().filter(|execution| !is_member(execution)).count() != self.promises.len() {
             return Err("I1: an execution is lost, or was never asked for".into());
@@ -129,7 +130,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// When keys are forgotten.
+    /// Returns the times at which idempotency keys are forgotten.
     pub(super) fn keys_forgotten_at(&self) -> impl Iterator<Item = TimestampMs> {
         self.keys.values().map(|(_, until)| *until)
     }
@@ -138,7 +139,7 @@ impl Ledger {
         self.promises.get_mut(id).ok_or_else(|| format!("I1: {id} was never submitted"))
     }
 
-    /// I5: only the holder of the lease may change anything, and only in time.
+    /// I5: only the holder of the lease may change an execution, and only until the lease expires.
     fn held_in_time(&mut self, id: &ExecutionId, fence: &Fence, now: TimestampMs) -> Verdict {
         match &self.promise(id)?.lease {
             Some(held) if held.fence == *fence && now < held.until => Ok(()),
@@ -146,7 +147,7 @@ impl Ledger {
         }
     }
 
-    /// I16: a key stands for one execution for as long as it is remembered.
+    /// I16: a key refers to one execution for as long as the key is remembered.
     fn submitted(&mut self, args: &SubmitArgs, submitted: &SubmittedExecution, now: TimestampMs) -> Verdict {
         let id = submitted.execution_id;
         let key = args.idempotency_key.clone();
@@ -177,7 +178,7 @@ impl Ledger {
         }
     }
 
-    /// I1: an execution is new.
+    /// I1: a submission or fork that is not a duplicate creates a new execution.
     fn begun(&mut self, id: ExecutionId, key: Option<IdempotencyKey>, payload: Payload, now: TimestampMs) -> Verdict {
         let (result, outcome, lease, lost_by) = (None, None, None, None);
         let promise = Promise { key, payload, result, outcome, lease, lost_by, epoch: LeaseEpoch(0), free_since: now };
@@ -187,7 +188,7 @@ impl Ledger {
         }
     }
 
-    /// I3, I4 and I6: a lease is new, its epoch is higher than any before, and no other lease is still held.
+    /// I3, I4 and I6: a lease has a new id and a higher epoch than any before, and no other lease is held.
     fn note_claim(&mut self, args: &ClaimArgs, decision: &ClaimDecision, now: TimestampMs, after: &Model) -> Verdict {
         for task in &decision.tasks {
             if !self.leases.insert(task.fence.lease_id) {
@@ -212,7 +213,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// I14: while something is started, no more is held on all partitions together than the lane's limit allows.
+    /// I14: when a claim starts executions, the running executions on all partitions together are within the lane's
+    /// limit.
     fn within_limit(
         &self,
         claim: &ClaimArgs,
@@ -231,8 +233,8 @@ impl Ledger {
         }
     }
 
-    /// Once every partition has the newest settings, only their limit counts: more may be running
-    /// already, and no execution is added.
+    /// Lowers the limit of a lane to that of its newest settings, once every partition has them. More executions may be
+    /// running already, but none is added.
     fn copied(&mut self, lane: &Lane, after: &Model, partitions: &PartitionConfig) {
         let known = |partition| after.lane(partition, &lane.key()).ok().flatten().map(|known| known.revision);
         let newest = known(lane_partition(&lane.key(), partitions));
@@ -241,7 +243,7 @@ impl Ledger {
         }
     }
 
-    /// I16: a forgotten execution had ended, and no key refers to it any more.
+    /// I16: a forgotten execution had ended, and no remembered key refers to it.
     fn forgotten(&mut self, execution: &Execution, now: TimestampMs) -> Verdict {
         let id = execution.id;
         if self.promises.remove(&id).is_none_or(|promise| promise.outcome.is_none()) {
@@ -254,7 +256,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// I2: every life ends once, with one event.
+    /// I2: every life of an execution ends once, with one event.
     fn changed(&mut self, before: Option<&Execution>, change: &Change, now: TimestampMs) -> Verdict {
         let id = &change.after.id;
         let promise = self.promise(id)?;

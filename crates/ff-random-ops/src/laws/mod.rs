@@ -1,4 +1,4 @@
-//! The promises of the rules, written from the outside and checked after every operation of a run.
+//! The promises of the rules, written independently of the rules and checked after every operation of a run.
 
 mod expected;
 mod healthy;
@@ -40,7 +40,7 @@ use self::hinted::hinted;
 use self::ledger::Ledger;
 use crate::coverage::Coverage;
 
-/// Nothing when all is right; otherwise the error, with the invariant it breaks.
+/// Result of a check. The error names the broken invariant.
 pub type Verdict = Result<(), String>;
 
 /// The effect of an operation that is not refused.
@@ -48,25 +48,25 @@ pub type Verdict = Result<(), String>;
 pub(crate) enum Effect {
     /// The operation was performed.
     Done,
-    /// Nothing: it was done before, and is answered again.
+    /// No effect: the operation had been performed before and is answered again.
     Answered,
 }
 
-/// More executions than this are looked at after every so many operations only.
+/// With more executions than this, the full state is checked only after every `LOOK_EVERY` operations.
 const FEW: usize = 24;
 const LOOK_EVERY: usize = 16;
 
-/// Everything that is checked of a run, and the answers that callers got in it.
+/// The checks of a run, and the answers that callers received in it.
 #[derive(Default)]
 pub(crate) struct Laws {
     ledger: Ledger,
     operations: usize,
-    /// The first law that was broken.
+    /// The first violation of a law.
     pub(crate) broken: Option<String>,
 }
 
 impl Laws {
-    /// Has the model perform an operation, and checks everything about it.
+    /// Performs an operation on the model and checks it.
     pub(crate) fn execute(
         &mut self,
         model: &mut Model,
@@ -103,7 +103,7 @@ impl Laws {
         (steals..self.ledger.steals).for_each(|_| coverage.happened("lease steal"));
         step::keeps_the_right_steps(step, after)?;
         count_moves(step, coverage)?;
-        // The randomness of a caller that asks again.
+        // A repeated call draws another nonce.
         let again = Conditions { nonce: SeededEntropy::new(0).nonce(), ..step.at };
         match (executed, &step.decided) {
             (Ok((reply, hints)), Ok(decision)) if reply == decision.reply => {
@@ -127,23 +127,23 @@ impl Laws {
         self.ledger.agrees(after)
     }
 
-    /// When keys of submissions are forgotten.
+    /// Returns the times at which idempotency keys of submissions are forgotten.
     pub(crate) fn keys_forgotten_at(&self) -> impl Iterator<Item = TimestampMs> {
         self.ledger.keys_forgotten_at()
     }
 }
 
-/// A rule that panics is as wrong as one that breaks an invariant, and is told the same way.
+/// Converts a panic of a rule into an error, which is reported like a broken invariant.
 pub fn without_panic<T>(step: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(step)).unwrap_or_else(|_| Err("a rule panicked".into()))
 }
 
-/// An operation and its decision, nothing of it applied yet.
+/// An operation and its decision, which is not applied yet.
 pub struct Step<'m> {
     pub before: &'m Model,
     pub operation: &'m Operation,
     pub at: Conditions,
-    /// Without the changes that leave everything as it is.
+    /// The decision, without changes that leave a record as it was.
     pub decided: Result<Decision, Refusal>,
 }
 
@@ -160,24 +160,24 @@ impl<'m> Step<'m> {
         Self { before, operation, at, decided }
     }
 
-    /// The changes, each with the record it changes.
+    /// Returns the changes, each with the record before it.
     pub fn changes(&self) -> impl Iterator<Item = (Option<&'m Execution>, &Change)> {
         let changes = self.decided.as_ref().map_or(&[][..], |decision| &decision.changes);
         changes.iter().map(|change| (self.before.find(&change.after.id), change))
     }
 
-    /// The forgotten executions, as they were before.
+    /// Returns the forgotten executions as they were before the step.
     pub fn forgotten(&self) -> impl Iterator<Item = Option<&'m Execution>> {
         let forgotten = self.decided.as_ref().map_or(&[][..], |decision| &decision.forgotten);
         forgotten.iter().map(|id| self.before.find(id))
     }
 
-    /// Whether a partition knows settings of a lane.
+    /// Returns whether a partition has settings of a lane.
     pub(crate) fn is_configured(&self, partition: u16, lane: &LaneId) -> bool {
         self.before.lane(partition, lane).is_ok_and(|known| known.is_some())
     }
 
-    /// Whether anything is to be written that is not there already.
+    /// Returns whether the step writes anything that is not stored already.
     pub fn alters(&self) -> bool {
         let beside = |decision: &Decision| {
             let of_executions = !decision.flows.is_empty() || !decision.forgotten.is_empty();
@@ -188,7 +188,7 @@ impl<'m> Step<'m> {
     }
 }
 
-/// The lease an operation is done in the name of.
+/// Returns the execution and the fence of an operation that only the holder of a lease may perform.
 pub(crate) fn holder_of(operation: &Operation) -> Option<(ExecutionId, Fence)> {
     Some(match operation {
         Operation::Renew(args) => (args.execution_id, args.fence),
@@ -205,7 +205,8 @@ pub(crate) fn holder_of(operation: &Operation) -> Option<(ExecutionId, Fence)> {
     })
 }
 
-/// Whether an execution is in a flow. It then depends on others, and the tables of single executions do not cover it.
+/// Returns whether an execution is in a flow. A member depends on other executions, so the tables of single executions
+/// do not cover it.
 pub(crate) fn is_member(execution: &Execution) -> bool {
     execution.membership.is_some()
 }

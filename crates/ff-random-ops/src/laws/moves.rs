@@ -1,4 +1,4 @@
-//! Names for the moves of an execution from phase to phase, and the table of those there are.
+//! Names of the moves of an execution from phase to phase, and the tables of all possible moves.
 
 use ff_core::change::Change;
 use ff_core::event::EventKind;
@@ -10,7 +10,7 @@ use super::{Step, Verdict, is_member};
 use crate::adjustment;
 use crate::coverage::Coverage;
 
-/// The table of the semantics, a line per move. A run that has not seen them all has not shown much.
+/// The moves that every run about executions must contain to prove anything.
 pub const EXECUTION_MOVES: &[&str] = &[
     "nothing -submit-> waiting",
     "nothing -submit-> delayed",
@@ -45,7 +45,7 @@ pub const EXECUTION_MOVES: &[&str] = &[
     "expired -replay-> waiting",
 ];
 
-/// The moves of executions that wait for people or the outside world.
+/// The moves of executions that wait for signals or decisions, by suspensions and waitpoints.
 pub const SUSPENSION_MOVES: &[&str] = &[
     "running -suspend-> suspended",
     "running -suspend-> running",
@@ -65,7 +65,8 @@ pub const SUSPENSION_MOVES: &[&str] = &[
     "running -waitpoint expired-> running",
 ];
 
-/// Further moves: of waitpoints made ahead in any phase, and those of a resume delay or a late pump.
+/// Further possible moves: of waitpoints that are created before the suspension, in any phase, and moves caused by a
+/// resume delay or a late pump.
 const SUSPENSION_MOVES_BESIDE: &[&str] = &[
     "waiting -close waitpoint-> waiting",
     "delayed -close waitpoint-> delayed",
@@ -81,7 +82,7 @@ const SUSPENSION_MOVES_BESIDE: &[&str] = &[
     "suspended -suspension timeout, deadline-> expired",
 ];
 
-/// Further moves, when a span is zero or a pump comes late.
+/// Further possible moves, among them those caused by a duration of zero or a late pump.
 const EXECUTION_MOVES_BESIDE: &[&str] = &[
     "running -progress-> running",
     "running -append frames-> running",
@@ -92,7 +93,7 @@ const EXECUTION_MOVES_BESIDE: &[&str] = &[
     "running -timed out, deadline-> expired",
 ];
 
-/// The moves of executions that are ready and kept back: held by an operator, or blocked.
+/// The moves of executions that are ready but held by an operator, blocked or assigned.
 pub const ADMISSION_MOVES: &[&str] = &[
     "waiting -hold-> held",
     "delayed -hold-> delayed",
@@ -117,7 +118,8 @@ pub const ADMISSION_MOVES: &[&str] = &[
     "assigned -hold-> held",
 ];
 
-/// Further moves, with held, blocked and assigned executions counted as waiting: they make the same moves.
+/// Further possible moves. Held, blocked and assigned executions count as waiting here because they make the same
+/// moves.
 const ADMISSION_MOVES_BESIDE: &[&str] = &[
     "waiting -hold-> waiting",
     "suspended -hold-> suspended",
@@ -143,7 +145,7 @@ pub const KEY_MOVES: &[&str] = &[
     "cancelled -replay-> blocked",
 ];
 
-/// Further moves.
+/// Further possible moves of executions under such keys.
 const KEY_MOVES_BESIDE: &[&str] = &[
     "waiting -moved up-> waiting",
     "blocked -moved up-> blocked",
@@ -153,7 +155,7 @@ const KEY_MOVES_BESIDE: &[&str] = &[
     "delayed -submit-> cancelled",
 ];
 
-/// A move with held, blocked and assigned executions counted as waiting.
+/// Returns the name of a move with held, blocked and assigned executions counted as waiting.
 fn of_ready(name: &str) -> String {
     let at = |place: &str| {
         if ["held", "blocked", "assigned"].contains(&place) { "waiting".to_owned() } else { place.to_owned() }
@@ -164,13 +166,13 @@ fn of_ready(name: &str) -> String {
     }
 }
 
-/// An operator's changes to an execution that stays in its phase.
+/// Returns the moves of operators' changes to an execution that stays in its phase.
 pub fn adjustment_moves() -> Vec<String> {
     adjustment::moves().0
 }
 
 impl Coverage {
-    /// Counts a step that is decided: its reply or refusal, how executions move, and which are forgotten.
+    /// Counts a decided step: its reply or refusal, the moves of executions, and the forgotten executions.
     pub fn count_step(&mut self, step: &Step<'_>) -> Verdict {
         let answer = step.decided.as_ref().map(|decision| decision.reply.clone()).map_err(Clone::clone);
         self.count(step.operation, &answer);
@@ -179,7 +181,8 @@ impl Coverage {
     }
 }
 
-/// Counts how executions moved, and how flows ended. There is no move the table does not know, but for those of members of flows.
+/// Counts the moves of executions and the ends of flows. Fails on a move that no table contains, unless the execution
+/// is a member of a flow.
 pub fn count_moves(step: &Step<'_>, coverage: &mut Coverage) -> Verdict {
     let tables = [
         EXECUTION_MOVES,
@@ -217,7 +220,7 @@ pub fn count_moves(step: &Step<'_>, coverage: &mut Coverage) -> Verdict {
     Ok(())
 }
 
-/// The name of a change: phase before, cause, phase after.
+/// Returns the name of a change: phase before, cause, phase after.
 fn name(operation: &Operation, before: Option<&Execution>, change: &Change) -> String {
     let ahead = before.and_then(Execution::behind);
     let is_moved_up = ahead.is_some() && ahead != change.after.behind() && !change.after.is_finished();
@@ -231,7 +234,7 @@ fn name(operation: &Operation, before: Option<&Execution>, change: &Change) -> S
     format!("{} -{cause}-> {}", before.map_or("nothing", place), place(&change.after))
 }
 
-/// How a member of a flow came to where it is, where that is worth counting.
+/// Returns the name under which a change of a flow's member is counted, or `None` if the change is not counted.
 fn in_flow(operation: &Operation, before: Option<&Execution>, change: &Change) -> Option<&'static str> {
     let membership = change.after.membership.as_ref()?;
     let reopened = change.events.iter().any(|event| event.what == EventKind::Replayed);
@@ -267,7 +270,7 @@ fn place(execution: &Execution) -> &'static str {
     }
 }
 
-/// The kind of attempt that a claim begins.
+/// Returns the kind of attempt that a claim begins or resumes.
 fn begun(waiting: &Execution) -> &'static str {
     match waiting.attempt {
         AttemptSlot::Open(_) => "resumed",
@@ -278,7 +281,7 @@ fn begun(waiting: &Execution) -> &'static str {
     }
 }
 
-/// The timers that fired, in order: a late pump can fire several of one execution.
+/// Returns the timers that fired, in order. A late pump can fire several timers of one execution.
 fn fired(change: &Change) -> Vec<&'static str> {
     let words = change.events.iter().map(|event| match (event.what, &change.after.phase) {
         (EventKind::Promoted, _) => "promoted",
@@ -296,7 +299,7 @@ fn fired(change: &Change) -> Vec<&'static str> {
         _ => "something no pump does",
     });
     let words: Vec<_> = words.collect();
-    // A waitpoint may run out beside anything else, and makes no difference to it.
+    // A waitpoint may expire together with another timer and has no effect on it.
     let other: Vec<_> = words.iter().copied().filter(|word| *word != WAITPOINT_EXPIRED).collect();
     if other.is_empty() { vec![WAITPOINT_EXPIRED] } else { other }
 }

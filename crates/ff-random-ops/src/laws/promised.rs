@@ -1,5 +1,5 @@
-//! Promises of an operation in numbers: its counters, its next moments, and the recorded end of a lease.
-//! Members of flows are not checked here.
+//! Promises of an operation about numbers: counters, times, and the recorded end of a lease. Members of flows are not
+//! checked here.
 
 use std::cmp::Reverse;
 
@@ -18,7 +18,7 @@ use ff_core::view::{DueQuery, View};
 use super::{Step, Verdict, is_member};
 use crate::adjustment;
 
-/// Whether a step keeps the promises of its operation.
+/// Checks that a step keeps the promises of its operation.
 pub fn promised(step: &Step<'_>) -> Verdict {
     for (before, change) in step.changes().filter(|(_, change)| !is_member(&change.after)) {
         let checked = counted(before, change)
@@ -43,12 +43,12 @@ pub fn promised(step: &Step<'_>) -> Verdict {
     }
 }
 
-/// Whether something is still due of a flow whose members are gone.
+/// Returns whether a flow, whose members are all forgotten, still has a timer on the partition.
 fn keeps_flows(step: &Step<'_>, partition: u16) -> bool {
     step.before.due_flows(&DueQuery { partition, limit: 1 }).is_ok_and(|due| !due.is_empty())
 }
 
-/// The counters of the record agree with the events.
+/// Checks that the counters of the record agree with the events.
 fn counted(before: Option<&Execution>, change: &Change) -> Verdict {
     let counts = |e: &Execution| [e.attempts_made, e.retries, e.reclaims, e.replays];
     let mut expected = before.map_or([0; 4], counts);
@@ -66,14 +66,15 @@ fn counted(before: Option<&Execution>, change: &Change) -> Verdict {
     if is == expected { Ok(()) } else { Err(format!("I7: expected to count {expected:?}, counts {is:?}")) }
 }
 
-/// An adjustment leaves everything else as it was.
+/// Checks that an adjustment changes only its property.
 fn changes_one_property(step: &Step<'_>, before: &Execution, change: &Change) -> Verdict {
     let others = adjustment::subject(step.operation) != Some(before.id);
     let expected = adjustment::adjusted(step.operation, before, step.at.now);
     if others || expected == Ok(change.after.clone()) { Ok(()) } else { Err(format!("expected {expected:?}")) }
 }
 
-/// Deadlines run from submission or replay unless they are moved, leases from now, backoff as the policy says, delays as the holder says.
+/// Checks times. A deadline counts from submission or replay unless it is moved, and a lease counts from now. Backoff
+/// follows the policy, and a delay follows the holder's request.
 fn moments(step: &Step<'_>, before: Option<&Execution>, change: &Change) -> Verdict {
     let (now, after, policy) = (step.at.now, &change.after, &change.after.policy);
     let moved = |before: &Execution| adjustment::adjusted(step.operation, before, now).ok()?.deadline_at;
@@ -106,7 +107,7 @@ fn moments(step: &Step<'_>, before: Option<&Execution>, change: &Change) -> Verd
     if (lease.until, lease.ttl_ms) == (now + ttl_ms, ttl_ms) { Ok(()) } else { Err("a lease of another length".into()) }
 }
 
-/// The wait before a retry without its jitter, and whether there is some.
+/// Returns the backoff before a retry without jitter, and whether the policy adds jitter.
 fn whole(backoff: Backoff, retry: u32) -> (u64, bool) {
     let (mut plain, mut jittered) = (backoff, false);
     let (Backoff::Fixed { jitter, .. } | Backoff::Exponential { jitter, .. }) = &mut plain;
@@ -122,7 +123,7 @@ fn requested_ttl(operation: &Operation, before: Option<&Execution>) -> Option<u6
     }
 }
 
-/// The record names the cause of the end of a lease: its former holder acts on it.
+/// Checks that the record names the cause of the end of a lease, because the former holder acts on it.
 fn ended_as_it_did(operation: &Operation, before: &Execution, change: &Change) -> Verdict {
     let (Phase::Running { .. }, Some(last)) = (&before.phase, &change.after.last_lease) else { return Ok(()) };
     if matches!(change.after.phase, Phase::Running { .. }) {
@@ -132,7 +133,7 @@ fn ended_as_it_did(operation: &Operation, before: &Execution, change: &Change) -
         Phase::Finished { by, .. } => Some(by),
         _ => None,
     };
-    // A waitpoint that ran out beside it says nothing of the lease.
+    // A waitpoint that expired in the same step does not explain the end of the lease.
     let event = change.events.iter().map(|event| event.what).find(|what| *what != EventKind::WaitpointExpired);
     let fits = match (operation, last.ended, event) {
         (Operation::Complete(_), LeaseEnding::Completed, _)
@@ -156,7 +157,8 @@ fn ended_as_it_did(operation: &Operation, before: &Execution, change: &Change) -
     if fits { Ok(()) } else { Err(format!("the lease is said to have ended by {:?}", last.ended)) }
 }
 
-/// An attempt's time is that of all its leases together, and its timeout is what is left.
+/// Checks that the running time of an attempt is the sum of its leases, and that a new lease times out after the rest
+/// of the allowed time.
 fn timed(before: &Execution, change: &Change, now: TimestampMs) -> Verdict {
     let ran = |slot: &AttemptSlot| match slot {
         AttemptSlot::Open(attempt) => attempt.ran_ms,
@@ -178,7 +180,8 @@ fn timed(before: &Execution, change: &Change, now: TimestampMs) -> Verdict {
     }
 }
 
-/// A claim takes by priority, then age, then id, as many as it may, and says what it leaves.
+/// Checks that a claim takes executions by priority, then age, then id, up to its maximum, and reports whether more are
+/// left.
 fn takes_the_best(step: &Step<'_>, args: &ClaimArgs, taken: &ClaimDecision) -> Verdict {
     let is_meant = |e: &Execution| match (args.assigned, e.grant()) {
         (false, _) => e.phase == Phase::Waiting,
@@ -209,15 +212,15 @@ fn takes_the_best(step: &Step<'_>, args: &ClaimArgs, taken: &ClaimDecision) -> V
     Ok(())
 }
 
-/// A pump fires nothing before its moment, leaves nothing that is due, and knows when to come back.
+/// I9: a pump fires no timer before its time, fires due timers up to its batch size, and returns the next due time.
 fn fires_what_is_due(step: &Step<'_>, partition: u16, pumped: &PumpedPartition) -> Verdict {
     let now = step.at.now;
     let moment = |execution: &Execution| execution.next_due().map(|(at, _)| at);
     let is_due = |execution: &Execution| moment(execution).is_some_and(|at| at <= now);
     let here = || step.before.executions().filter(|e| e.id.partition() == partition);
-    // An execution that ends by its own timer and has no retention goes with the next pump.
+    // An execution that ends by its own timer and has no retention is forgotten by the next pump.
     let is_left = |execution: &Execution| is_due(execution) && execution.forget_at().is_none_or(|at| at > now);
-    // An end lets the execution behind it move up, which need not be due.
+    // The end of an execution moves the next one under the same key up, which need not be due.
     let is_moved_up = |before: Option<&Execution>, change: &Change| {
         before.is_some_and(|before| {
             !is_due(before) && before.behind().is_some() && before.behind() != change.after.behind()

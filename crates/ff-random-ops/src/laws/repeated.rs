@@ -1,4 +1,4 @@
-//! A reply that got lost: the caller asks again, and must learn the same and change nothing.
+//! Lost replies: the caller repeats the call, receives the same answer and changes nothing.
 
 use ff_core::contracts::{
     BlockedCount, CancelledExecution, ClosedFlow, ClosedWaitpoint, DeliveredSignal, FlowCancelled, ForkedExecution,
@@ -16,7 +16,7 @@ use ff_core::view::View;
 use super::{Step, Verdict, is_member};
 use crate::adjustment;
 
-/// Repeats the last operation, where repeating it is promised to be harmless.
+/// Repeats the last operation, if repeating it is promised to be harmless, and checks the answer.
 pub fn answers_again(after: &Model, operation: &Operation, reply: &Reply, at: Conditions) -> Verdict {
     let expected = match reply {
         Reply::Submitted(first) => {
@@ -37,9 +37,9 @@ pub fn answers_again(after: &Model, operation: &Operation, reply: &Reply, at: Co
         Reply::BlockedCount(_) => Reply::BlockedCount(BlockedCount { blocked: 0 }),
         Reply::UnblockedExecutions(_) => Reply::UnblockedExecutions(UnblockedExecutions::default()),
         Reply::Revoked(first) => Reply::Revoked(RevokedLease { already: true, ..*first }),
-        // Frames without a number go to the end each time.
+        // Frames without an offset are appended every time.
         Reply::FramesAppended(_) if !has_a_place(operation) => return Ok(()),
-        // The answer is the recorded step, not the one that is sent now.
+        // The answer contains the recorded step, not the step of the repeated call.
         Reply::StepRecorded(first) => {
             let step = step_of(after, operation);
             Reply::StepRecorded(StepRecorded { seq: first.seq, duplicate: true, step })
@@ -88,31 +88,31 @@ pub fn answers_again(after: &Model, operation: &Operation, reply: &Reply, at: Co
     }
 }
 
-/// Whether a repeated submission that created no execution gets the same conflict again.
+/// Returns whether a repeated submission that created no execution gets the same conflict again.
 fn is_conflict_repeated(operation: &Operation, conflict: KeyConflict) -> bool {
     let Operation::Submit(args) = operation else { return false };
     let is_debounced = matches!(args.key_rule.as_deref(), Some(KeyRule::Debounce(_)));
     conflict == KeyConflict::Skipped || is_debounced
 }
 
-/// The step an operation has recorded, or found recorded.
+/// Returns the step that an operation has recorded or found recorded.
 fn step_of(after: &Model, operation: &Operation) -> Option<RecordedStep> {
     let Operation::RecordStep(args) = operation else { return None };
     after.step(&args.execution_id, &args.step).ok().flatten().cloned()
 }
 
-/// Whether frames were appended at a place, so that they are known again.
+/// Returns whether frames were appended at an offset, by which a repetition is recognised.
 fn has_a_place(operation: &Operation) -> bool {
     matches!(operation, Operation::AppendFrames(args) if args.from.is_some())
 }
 
-/// Whether an operation adjusts a member of a flow, and would be refused after the member's end.
+/// Returns whether an operation adjusts a member of a flow and would be refused after the member's end.
 fn is_refused_at_its_end(after: &Model, operation: &Operation) -> bool {
     let subject = adjustment::subject(operation).filter(|_| !adjustment::takes_ended(operation));
     subject.is_some_and(|id| after.find(&id).is_some_and(is_member))
 }
 
-/// Whether an execution that was held, released or assigned has ended.
+/// Returns whether an execution that was held, released, assigned or unassigned has ended.
 fn has_ended(after: &Model, operation: &Operation) -> bool {
     let subject = match operation {
         Operation::Hold(args) => args.execution_id,
@@ -124,12 +124,12 @@ fn has_ended(after: &Model, operation: &Operation) -> bool {
     after.find(&subject).is_some_and(Execution::is_finished)
 }
 
-/// Whether a change of a graph has a key under which it is known again.
+/// Returns whether a change of a graph has a key, by which a repetition is recognised.
 fn is_remembered_growth(operation: &Operation) -> bool {
     matches!(operation, Operation::GrowFlow(args) if args.idempotency_key.is_some())
 }
 
-/// Whether a signal has a key under which it is known again.
+/// Returns whether a signal has a key, by which a repetition is recognised.
 fn remembered(operation: &Operation) -> bool {
     matches!(operation, Operation::Deliver(args) if args.idempotency_key.is_some() && args.dedup_ttl_ms > 0)
 }

@@ -1,4 +1,4 @@
-//! The semantics of steps, written a second time and from the outside.
+//! Expected semantics of steps, written independently of the rules.
 
 use ff_core::contracts::{ForkArgs, RecordStepArgs, ReplayArgs, StepPoint};
 use ff_core::engine_error::Code;
@@ -11,7 +11,7 @@ use ff_core::types::ExecutionId;
 
 use super::{Effect, Step as LawStep, Verdict};
 
-/// The answer to the holder of an execution that records a step.
+/// Returns the expected effect of recording a step.
 pub(crate) fn recording(model: &Model, args: &RecordStepArgs) -> Result<Effect, Code> {
     let Some(execution) = model.find(&args.execution_id) else { return Err(Code::ExecutionNotFound) };
     let steps = all(model, &args.execution_id);
@@ -24,7 +24,7 @@ pub(crate) fn recording(model: &Model, args: &RecordStepArgs) -> Result<Effect, 
     if alike >= most + usize::from(undoes) { Err(Code::LimitExceeded) } else { Ok(Effect::Done) }
 }
 
-/// The answer to a caller that forks an execution.
+/// Returns the expected effect of forking an execution.
 pub(crate) fn forking(model: &Model, args: &ForkArgs) -> Result<Effect, Code> {
     if let Some(existing) = model.find(&args.fork_id()) {
         let same = existing.forked_from.as_ref().is_some_and(|origin| origin.execution_id == args.execution_id);
@@ -34,13 +34,14 @@ pub(crate) fn forking(model: &Model, args: &ForkArgs) -> Result<Effect, Code> {
     names_a_step(model, &args.execution_id, args.before_step.as_ref()).map(|()| Effect::Done)
 }
 
-/// Whether a place among the steps of an execution is there, if one is named.
+/// Checks that a step exists, if one is named.
 pub(crate) fn names_a_step(model: &Model, id: &ExecutionId, point: Option<&StepPoint>) -> Result<(), Code> {
     let Some(point) = point else { return Ok(()) };
     all(model, id).iter().any(|step| is_at(step, point)).then_some(()).ok_or(Code::InvalidInput)
 }
 
-/// After a replay and in a fork there are the steps that should be: none that was undone, and none from the named one on.
+/// I21: after a replay and in a fork, no undone step and no step from the named one on is kept. Failed steps are kept
+/// only by a replay from a named step. A replay of a success without a named step keeps none.
 pub(crate) fn keeps_the_right_steps(step: &LawStep<'_>, after: &Model) -> Verdict {
     let (source, now, point, failed_too) = match (step.operation, &step.decided) {
         (Operation::Replay(ReplayArgs { execution_id, from_step, .. }), Ok(_)) => {

@@ -1,4 +1,4 @@
-//! The semantics of streams, written a second time and from the outside.
+//! Expected semantics of streams, written independently of the rules.
 
 use ff_core::contracts::AppendFramesArgs;
 use ff_core::engine_error::Code;
@@ -10,7 +10,7 @@ use ff_core::view::View;
 
 use super::Effect;
 
-/// The answer to the holder of an attempt that puts out frames.
+/// Returns the expected effect of appending frames to the stream of an attempt.
 pub(crate) fn appending(model: &Model, args: &AppendFramesArgs) -> Result<Effect, Code> {
     let stream = current(model, args);
     let differs = |limit: Option<u64>, is: Option<u64>| limit.is_some() && limit != is;

@@ -1,4 +1,4 @@
-//! The semantics of suspensions, waitpoints, signals and secrets, written a second time and from the outside.
+//! Expected semantics of suspensions, waitpoints, signals and secrets, written independently of the rules.
 
 use ff_core::contracts::{
     CloseWaitpointArgs, CreateWaitpointArgs, DeliverArgs, ResumeArgs, RotatePartitionArgs, SuspendArgs, Timeout,
@@ -16,7 +16,7 @@ use ff_core::view::View;
 
 use super::{Effect, step, stream};
 
-/// Whether a suspension was asked for before under a key that is remembered.
+/// Returns whether a suspension repeats an earlier one under a key that is still remembered.
 pub(crate) fn is_remembered(model: &Model, operation: &Operation, now: TimestampMs) -> bool {
     let Operation::Suspend(SuspendArgs { execution_id, idempotency_key: Some(key), .. }) = operation else {
         return false;
@@ -24,8 +24,8 @@ pub(crate) fn is_remembered(model: &Model, operation: &Operation, now: Timestamp
     model.suspend_key(execution_id, key).ok().flatten().is_some_and(|entry| now < entry.until)
 }
 
-/// The answer to a holder that wants to wait, or to prepare for it.
-pub(crate) fn holders_wish(model: &Model, operation: &Operation, now: TimestampMs) -> Result<Effect, Code> {
+/// Returns the expected effect of a holder's call that suspends, creates a waitpoint, appends frames or records a step.
+pub(crate) fn holder_call(model: &Model, operation: &Operation, now: TimestampMs) -> Result<Effect, Code> {
     match operation {
         Operation::Suspend(args) => suspension(model, args, now),
         Operation::CreateWaitpoint(args) => creation(model, args, now),
@@ -57,10 +57,10 @@ fn suspension(model: &Model, args: &SuspendArgs, now: TimestampMs) -> Result<Eff
             WaitpointBinding::Pending { id, key } => {
                 let waitpoint = waitpoint(model, &execution.id, id).ok_or(Code::WaitpointNotFound)?;
                 match standing(execution, waitpoint, now) {
-                    Standing::Pending if waitpoint.key != *key => return Err(Code::InvalidWaitpointKey),
-                    Standing::Pending => {}
-                    Standing::RanOut => return Err(Code::PendingWaitpointExpired),
-                    Standing::Waited | Standing::Over => return Err(Code::WaitpointNotPending),
+                    WaitpointStatus::Pending if waitpoint.key != *key => return Err(Code::InvalidWaitpointKey),
+                    WaitpointStatus::Pending => {}
+                    WaitpointStatus::RanOut => return Err(Code::PendingWaitpointExpired),
+                    WaitpointStatus::Waited | WaitpointStatus::Over => return Err(Code::WaitpointNotPending),
                 }
             }
             WaitpointBinding::Fresh { key } => {
@@ -83,7 +83,8 @@ fn creation(model: &Model, args: &CreateWaitpointArgs, now: TimestampMs) -> Resu
     }
 }
 
-/// The table of deliveries: the token first, then earlier deliveries, then the current state.
+/// Returns the expected effect of a delivery. The token is checked first, then earlier deliveries, then the current
+/// state.
 pub(crate) fn delivery(model: &Model, args: &DeliverArgs, now: TimestampMs) -> Result<Effect, Code> {
     if args.token.is_missing() {
         return Err(Code::MissingToken);
@@ -103,13 +104,13 @@ pub(crate) fn delivery(model: &Model, args: &DeliverArgs, now: TimestampMs) -> R
     }
     match standing(execution, waitpoint, now) {
         _ if execution.is_finished() => Err(Code::TargetNotSignalable),
-        Standing::Pending | Standing::Waited => Ok(Effect::Done),
-        Standing::RanOut => Err(Code::PendingWaitpointExpired),
-        Standing::Over => Err(Code::WaitpointClosed),
+        WaitpointStatus::Pending | WaitpointStatus::Waited => Ok(Effect::Done),
+        WaitpointStatus::RanOut => Err(Code::PendingWaitpointExpired),
+        WaitpointStatus::Over => Err(Code::WaitpointClosed),
     }
 }
 
-/// Whether a token opens a waitpoint: its MAC is right under the secret of its kid, and that secret verifies.
+/// Checks that a token opens a waitpoint: its MAC matches the secret of its kid, and this secret has not expired.
 pub(crate) fn judged(
     model: &Model,
     waitpoint: &Waitpoint,
@@ -145,9 +146,9 @@ pub(crate) fn closing(
 ) -> Result<Effect, Code> {
     let waitpoint = waitpoint(model, &execution.id, &args.waitpoint_id).ok_or(Code::WaitpointNotFound)?;
     match standing(execution, waitpoint, now) {
-        Standing::Pending => Ok(Effect::Done),
-        Standing::Waited => Err(Code::WaitpointNotPending),
-        Standing::RanOut | Standing::Over => Ok(Effect::Answered),
+        WaitpointStatus::Pending => Ok(Effect::Done),
+        WaitpointStatus::Waited => Err(Code::WaitpointNotPending),
+        WaitpointStatus::RanOut | WaitpointStatus::Over => Ok(Effect::Answered),
     }
 }
 
@@ -157,14 +158,14 @@ pub(crate) fn rotation(model: &Model, args: &RotatePartitionArgs, now: Timestamp
     match known.filter(|key| key.expires_at.is_none_or(|at| now < at)) {
         None => Ok(Effect::Done),
         Some(key) if key.secret != args.rotation.secret => Err(Code::RotationConflict),
-        // The current one is left as it is; a retired one becomes current again.
+        // The current secret stays as it is; a retired one becomes current again.
         Some(key) => Ok(if key.expires_at.is_none() { Effect::Answered } else { Effect::Done }),
     }
 }
 
-/// How a waitpoint stands.
+/// State of a waitpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum WaitpointStatus {
     Pending,
     /// A suspension waits on it.
     Waited,
@@ -172,15 +173,17 @@ pub(crate) enum Standing {
     Over,
 }
 
-pub(crate) fn standing(execution: &Execution, waitpoint: &Waitpoint, now: TimestampMs) -> Standing {
+pub(crate) fn standing(execution: &Execution, waitpoint: &Waitpoint, now: TimestampMs) -> WaitpointStatus {
     let pends = execution.pending_waitpoints.iter().any(|pending| pending.id == waitpoint.id);
     let ran_out = waitpoint.expires_at.is_some_and(|at| now >= at);
     let used = waitpoint.suspension_id.is_some();
     match &execution.phase {
-        _ if pends && !ran_out => Standing::Pending,
-        Phase::Suspended { suspension } if used && waitpoint.suspension_id == Some(suspension.id) => Standing::Waited,
-        _ if ran_out && !used && waitpoint.closed.is_none() => Standing::RanOut,
-        _ => Standing::Over,
+        _ if pends && !ran_out => WaitpointStatus::Pending,
+        Phase::Suspended { suspension } if used && waitpoint.suspension_id == Some(suspension.id) => {
+            WaitpointStatus::Waited
+        }
+        _ if ran_out && !used && waitpoint.closed.is_none() => WaitpointStatus::RanOut,
+        _ => WaitpointStatus::Over,
     }
 }
 

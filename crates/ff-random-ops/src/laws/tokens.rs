@@ -1,5 +1,5 @@
-//! Every token ever handed out, tried in every state: it opens its own waitpoint while an execution waits or may still
-//! wait on it, and nothing else, ever.
+//! Every issued token, tried in every state. A token opens only its own waitpoint, and only while an execution waits or
+//! may still wait on it.
 
 use ff_core::contracts::{DeliverArgs, WaitpointRef};
 use ff_core::engine_error::Code;
@@ -12,9 +12,9 @@ use ff_core::types::{ExecutionId, SignalName, TimestampMs};
 use ff_core::view::{Stop, View};
 
 use super::Verdict;
-use super::suspension::{Standing, judged, standing};
+use super::suspension::{WaitpointStatus, judged, standing};
 
-/// I11 and I12: tries every token on its own waitpoint and on its neighbours.
+/// I11 and I12: tries every token on its own waitpoint and on neighbouring waitpoints.
 pub fn tokens_open_nothing_else(model: &Model, at: &Conditions) -> Verdict {
     let now = at.now;
     let all: Vec<_> = model.executions().flat_map(|e| model.waitpoints(&e.id).map(move |w| (e, w))).collect();
@@ -51,13 +51,13 @@ fn expected(
     judged(model, waitpoint, token, now)?;
     match standing(execution, waitpoint, now) {
         _ if execution.is_finished() => Err(Code::TargetNotSignalable),
-        Standing::Pending | Standing::Waited => Ok(()),
-        Standing::RanOut => Err(Code::PendingWaitpointExpired),
-        Standing::Over => Err(Code::WaitpointClosed),
+        WaitpointStatus::Pending | WaitpointStatus::Waited => Ok(()),
+        WaitpointStatus::RanOut => Err(Code::PendingWaitpointExpired),
+        WaitpointStatus::Over => Err(Code::WaitpointClosed),
     }
 }
 
-/// The answer to a signal with a token at a waitpoint.
+/// Returns the answer to a signal that presents a token at a waitpoint.
 fn answer(
     model: &Model,
     token: &WaitpointToken,

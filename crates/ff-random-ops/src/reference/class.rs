@@ -1,4 +1,4 @@
-//! Work of a requirement class that is not known where it goes.
+//! Registration of requirement classes that a partition does not know yet.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,8 @@ use ff_core::view::View;
 use super::Reference;
 
 impl Reference {
-    /// Decides and applies one operation. Requirement classes of new work that are not known where it goes are registered first.
+    /// Decides and applies one operation. If the partition does not know a requirement class of new work, registers the
+    /// classes and repeats the operation.
     pub(super) fn execute_work(
         &mut self,
         operation: &Operation,
@@ -31,7 +32,7 @@ impl Reference {
         self.execute(operation, nonce)
     }
 
-    /// The lane and class of the new work of an operation, each once where it has a class.
+    /// Returns the lanes and requirement classes of an operation's new work, without duplicates.
     fn work_of(&self, operation: &Operation) -> BTreeSet<(Namespace, LaneId, RequirementClass)> {
         let nodes = |namespace: &Namespace, nodes: &[NodeSpec]| {
             let each = nodes.iter().map(|node| (namespace.clone(), node.lane.clone(), node.policy.class()));

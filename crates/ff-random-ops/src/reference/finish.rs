@@ -1,4 +1,4 @@
-//! Working until nothing is left: after any run, every execution ends and is forgotten.
+//! Completion of a run: every execution ends and is forgotten.
 
 use std::collections::BTreeSet;
 
@@ -19,11 +19,11 @@ use ff_core::view::View;
 use super::{Reference, vocabulary};
 use crate::subject::SharedEntropy;
 
-/// More rounds than any run needs.
+/// Maximum number of rounds, more than any run needs.
 const ROUNDS: usize = 5_000;
 
 impl Reference {
-    /// I20: works, decides and waits until nothing is left. All lanes are active again.
+    /// I20: activates all lanes, then works, decides and advances the clock until nothing is left to do.
     pub(crate) fn finish(&mut self, entropy: &SharedEntropy) -> Result<(), String> {
         let lanes = [(0, 0), (0, 1), (1, 0), (1, 1)];
         for (namespace, lane) in lanes {
@@ -41,7 +41,7 @@ impl Reference {
                 if !worked && self.model.executions().all(|one| one.phase != Phase::Waiting) {
                     return self.nothing_is_left(entropy);
                 }
-                // The home of a lane recounts its grants only every so often.
+                // The home of a lane recounts its grants only once per interval.
                 self.clock.advance(RECOUNT_MS);
                 continue;
             };
@@ -57,14 +57,14 @@ impl Reference {
         Err("I20: the run does not come to an end".into())
     }
 
-    /// Completes, resumes and releases executions and closes open flows, as far as possible; false when nothing was
-    /// done.
+    /// Completes, resumes, releases and claims executions and closes open flows, as far as possible. Returns false if
+    /// nothing was done.
     fn work(&mut self, entropy: &SharedEntropy) -> bool {
         let suspended = |phase: &Phase| matches!(phase, Phase::Suspended { .. });
         let decide = |id| Operation::Resume(ResumeArgs::new(id, OperatorDecision::Approve));
         let mut operations: Vec<_> =
             self.model.executions().filter(|one| suspended(&one.phase)).map(|one| decide(one.id)).collect();
-        operations.extend(self.model.executions().filter_map(let_go));
+        operations.extend(self.model.executions().filter_map(unblock));
         let open = self.model.flows().filter(|flow| flow.held_open);
         operations.extend(open.map(|flow| Operation::CloseFlow(CloseFlowArgs { flow_id: flow.id })));
         let held = self.model.executions().filter_map(|one| match &one.phase {
@@ -100,7 +100,8 @@ impl Reference {
         worked
     }
 
-    /// Everything has ended and was forgotten, and all of a lane's limit can be granted again.
+    /// Checks that every execution is forgotten, every flow has ended, and the whole limit of the default lane can be
+    /// granted again.
     fn nothing_is_left(&mut self, entropy: &SharedEntropy) -> Result<(), String> {
         if let Some(stuck) = self.model.executions().next() {
             return Err(format!("I20: nothing is left to do, and this is not over and gone: {stuck:?}"));
@@ -126,11 +127,11 @@ impl Reference {
     }
 }
 
-/// The operation that lets an execution go which is ready and kept back.
-fn let_go(execution: &Execution) -> Option<Operation> {
+/// Returns the operation that makes a blocked execution ready.
+fn unblock(execution: &Execution) -> Option<Operation> {
     let (execution_id, partition) = (execution.id, execution.id.partition());
     match execution.phase {
-        // It goes on when the one before it has ended.
+        // A queued execution becomes ready when the execution before it has ended.
         Phase::Blocked { .. } if execution.is_queued() => None,
         Phase::Blocked { on: Blocker::Operator, .. } => Some(Operation::ReleaseHold(ReleaseHoldArgs { execution_id })),
         Phase::Blocked { on: Blocker::Assignment, .. } => Some(Operation::Unassign(UnassignArgs { execution_id })),

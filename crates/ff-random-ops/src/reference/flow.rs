@@ -1,4 +1,4 @@
-//! The graphs and the operations of transitions about flows.
+//! Graphs and operations of the transitions about flows.
 
 use ff_core::contracts::{
     CancelFlowArgs, CascadeArgs, CloseFlowArgs, CreateFlowArgs, EdgeAddition, EdgeSpec, FlowHeader, GrowFlowArgs,
@@ -17,7 +17,7 @@ use super::{Call, Output, Reference, vocabulary};
 use crate::transition::{Growth, Link, Node, Pass, Plan, Policies, Submission, Transition};
 
 impl Reference {
-    /// The operation of a transition about a flow that is there.
+    /// Returns the operation of a transition about a flow.
     pub(super) fn flow_operation(&self, transition: &Transition) -> Operation {
         match transition {
             Transition::CreateFlow { flow, namespace, kind } => {
@@ -39,24 +39,24 @@ impl Reference {
                 Operation::WaitForChildren(WaitForChildrenArgs { execution_id, fence })
             }
             Transition::Cascade { job } => {
-                Operation::Cascade(CascadeArgs { execution_id: self.id(*job), owed_since: None })
+                Operation::Cascade(CascadeArgs { execution_id: self.id(*job), pending_since: None })
             }
             other => unreachable!("{other:?} is not about a flow"),
         }
     }
 
-    /// How often the graph of the flow that an operation adds to has changed.
+    /// Returns the graph revision of the flow that an operation grows.
     pub(super) fn revision_grown_by(&self, operation: &Operation) -> Option<u64> {
         let Operation::GrowFlow(args) = operation else { return None };
         self.model.find_flow(&args.flow_id).map(|flow| flow.graph_revision)
     }
 
-    /// How often the graph of a flow has changed.
+    /// Returns the graph revision of a flow.
     pub(crate) fn revision(&self, flow: u32) -> u64 {
         self.model.find_flow(&flow_id(flow)).map_or(0, |flow| flow.graph_revision)
     }
 
-    /// Submits a graph to the model, part after part.
+    /// Submits a graph to the model, part by part.
     pub(super) fn submit_flow(&mut self, args: &SubmitFlowArgs, nonce: Nonce) -> Result<Output, Refusal> {
         let mut last = None;
         let parts = args.clone().plan().inspect_err(|refusal| self.coverage.happened(refusal.code.as_str()))?;
@@ -66,7 +66,7 @@ impl Reference {
         Ok(Output::Reply(last.unwrap_or_else(|| unreachable!("a plan has a part"))))
     }
 
-    /// Remembers which flow and which executions a transition has made.
+    /// Records the flow and the executions that a transition created.
     pub(super) fn note_flow(&mut self, transition: &Transition) {
         match transition {
             Transition::SubmitFlow(plan) => self.add_member(plan.flow, &plan.nodes),
@@ -87,7 +87,7 @@ impl Reference {
         }
     }
 
-    /// The number of a flow that is there.
+    /// Returns the number of a flow that the run created.
     pub(crate) fn flow_number(&self, id: &FlowId) -> Option<u32> {
         self.flows.get(id).copied()
     }
@@ -119,18 +119,18 @@ impl Reference {
     }
 }
 
-/// The id of a flow.
+/// Returns the id of a flow.
 pub(crate) fn flow_id(flow: u32) -> FlowId {
     FlowId::from_uuid(vocabulary::uuid(flow.wrapping_add(0x4000_0000)))
 }
 
-/// The name of a job in any flow.
+/// Returns the node name of a job, which is the same in every flow.
 pub(crate) fn name(job: u32) -> NodeName {
     NodeName::parse(&format!("n{job}")).unwrap()
 }
 
-/// A graph that is submitted in several parts: every other node waits for the first one, every third for the one before
-/// it, and every tenth is content with one of those it waits for.
+/// Returns the call that submits a large graph in several parts, or one of its parts. Every second node waits for the
+/// first node, every third for the node before it, and every tenth needs only one of its upstreams.
 pub(super) fn large(flow: u32, first: u32, jobs: u32, part: Option<usize>) -> Call {
     let args = graph_of(&large_plan(flow, first, jobs));
     let Some(part) = part else { return Call::SubmitFlow(args) };
@@ -164,7 +164,7 @@ fn large_plan(flow: u32, first: u32, jobs: u32) -> Plan {
     Plan { flow, namespace: 0, kind: 0, tags: 0, nodes: (0..jobs).map(node).collect(), edges }
 }
 
-/// The arguments a whole graph is submitted with.
+/// Returns the arguments that submit a whole graph.
 pub(crate) fn graph_of(plan: &Plan) -> SubmitFlowArgs {
     let edge = |link: &Link| EdgeSpec {
         upstream: name(link.from),
@@ -178,7 +178,7 @@ pub(crate) fn graph_of(plan: &Plan) -> SubmitFlowArgs {
     }
 }
 
-/// The named inputs a worker is handed with its claim.
+/// Returns the named inputs that a worker is handed with its claim.
 pub(crate) fn inputs_of(model: &Model, task: &Task) -> Vec<Input> {
     let Some(place) = &task.flow else { return vec![] };
     let (flow, member, side) = (place.flow_id, task.execution_id, Side::Incoming);
@@ -220,10 +220,10 @@ fn passing(pass: Pass) -> PassMode {
     }
 }
 
-/// The value of every label of a flow.
-pub(crate) const FLOW_LABEL: &str = "Zoë's: {1}";
+/// The value of every tag of a flow.
+pub(crate) const FLOW_TAG: &str = "Zoë's: {1}";
 
 fn tags(from: usize, count: usize) -> Tags {
-    let tag = |nth| (TagKey::parse(&format!("tag-{nth}")).unwrap(), TagValue::parse(FLOW_LABEL).unwrap());
+    let tag = |nth| (TagKey::parse(&format!("tag-{nth}")).unwrap(), TagValue::parse(FLOW_TAG).unwrap());
     (from..from + count).map(tag).collect()
 }

@@ -1,4 +1,4 @@
-//! The reference of a comparison: the model, and the values a run remembers of it.
+//! The reference of a comparison: the model, and the values that a run remembers about it.
 
 mod class;
 mod finish;
@@ -34,21 +34,21 @@ use ff_core::view::View;
 use uuid::Uuid;
 
 pub(crate) use self::vocabulary::{bytes, kind};
-pub(crate) use flow::{FLOW_LABEL, flow_id, graph_of};
+pub(crate) use flow::{FLOW_TAG, flow_id, graph_of};
 pub(crate) use output::{Output, Outputs};
 pub(crate) use suspension::number_of;
 
 use self::operator::LaneMessages;
-use self::suspension::ReceivedSignals;
+use self::suspension::GrantedWaitpoints;
 use crate::coverage::Coverage;
 use crate::laws::Laws;
-use crate::transition::{Order, Transition, Whose};
+use crate::transition::{OperatorRequest, Transition, Whose};
 
-/// One call of a store: an operation, or something a store does with several.
+/// One call of a store: an operation, or a call that the store performs with several operations.
 #[derive(Clone, Debug)]
 pub(crate) enum Call {
     One(Box<Operation>),
-    /// One of those that only engines ask.
+    /// An operation that only engines perform.
     Engine(Box<Operation>),
     SubmitMany(Vec<SubmitArgs>),
     SubmitFlow(SubmitFlowArgs),
@@ -58,28 +58,28 @@ pub(crate) enum Call {
     Events(EventsArgs),
 }
 
-/// An operation the model has performed, and the expected answer.
+/// An operation that the model has performed, and the expected answer.
 #[derive(Clone, Debug)]
 pub struct Entry {
     pub operation: Operation,
     pub nonce: Nonce,
-    /// The reply, and the claimed executions when it is that of a claim.
+    /// The reply, and the claimed executions if the operation is a claim.
     pub answer: Result<(Reply, Vec<ClaimedExecution>), Refusal>,
 }
 
-/// The model at a moment of a run.
+/// The model and the values remembered during a run.
 pub struct Reference {
     pub(crate) model: Model,
     pub(crate) partitions: PartitionConfig,
     clock: Arc<ManualClock>,
-    /// Which execution a job number turned out to be.
+    /// The execution of each job number.
     ids: BTreeMap<u32, ExecutionId>,
-    /// Which number a flow was given.
+    /// The number of each flow.
     pub(crate) flows: BTreeMap<FlowId, u32>,
     /// Every fence given out, oldest first.
     fences: BTreeMap<ExecutionId, Vec<Fence>>,
-    pub(crate) handed: ReceivedSignals,
-    /// Where the reader of events is.
+    pub(crate) handed: GrantedWaitpoints,
+    /// The cursor of the reader of events.
     pub(crate) reader: Option<EventCursor>,
     messages: LaneMessages,
     /// Whether a call of several operations is performed one operation at a time.
@@ -91,7 +91,7 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// An empty model whose partitions share this first secret.
+    /// Creates an empty model whose partitions share this first secret.
     pub(crate) fn new(partitions: PartitionConfig, clock: Arc<ManualClock>, secret: Secret) -> Self {
         let (mut model, ring) = (Model::default(), KeyRing::of(Kid::first(), secret));
         (0..partitions.num_flow_partitions).for_each(|partition| model.set_ring(partition, ring.clone()));
@@ -102,7 +102,7 @@ impl Reference {
             ids: BTreeMap::new(),
             flows: BTreeMap::new(),
             fences: BTreeMap::new(),
-            handed: ReceivedSignals::default(),
+            handed: GrantedWaitpoints::default(),
             reader: None,
             messages: LaneMessages::default(),
             sends_messages: false,
@@ -112,11 +112,11 @@ impl Reference {
         }
     }
 
-    /// Performs a call, and remembers the values it handed out.
+    /// Performs a call and remembers the ids and cursors that it returned.
     pub(crate) fn perform(&mut self, transition: &Transition, call: &Call, nonce: Nonce) -> Outputs {
         let outputs = match call {
             Call::One(operation) => vec![self.one(operation, nonce)],
-            Call::Engine(operation) => vec![self.of_engine(operation, nonce)],
+            Call::Engine(operation) => vec![self.perform_engine(operation, nonce)],
             Call::SubmitMany(many) => {
                 many.iter().map(|args| self.one(&Operation::Submit(args.clone()), nonce)).collect()
             }
@@ -147,7 +147,7 @@ impl Reference {
         }
     }
 
-    /// Decides and applies one operation: everything the model does goes through here.
+    /// Decides and applies one operation. The model performs every operation through this function.
     pub(crate) fn execute(
         &mut self,
         operation: &Operation,
@@ -189,7 +189,7 @@ impl Reference {
         answer
     }
 
-    /// Decides and applies one operation whose answer is of a type that is known.
+    /// Decides and applies one operation, and returns the answer in its own type.
     fn ask<A: Ask>(&mut self, args: A, nonce: Nonce) -> Result<A::Answer, Refusal> {
         let operation = args.into_operation();
         let checked = operation.check(&self.partitions);
@@ -198,12 +198,12 @@ impl Reference {
         Ok(A::answer(reply).unwrap())
     }
 
-    /// The time.
+    /// Returns the current time.
     pub(crate) fn now(&self) -> TimestampMs {
         self.clock.now()
     }
 
-    /// How far the clock has to go to be so long after one of the next moments that matter to some execution.
+    /// Returns the milliseconds until `offset_ms` after one of the next due times and key expiries.
     pub(crate) fn until(&self, nth: usize, offset_ms: i64) -> u64 {
         let now = self.now();
         let due = self.model.executions().flat_map(|one| Due::ALL.iter().filter_map(|due| one.due_at(*due)));
@@ -211,12 +211,12 @@ impl Reference {
         let mut ahead: Vec<_> = due.chain(keys).filter(|at| *at > now).collect();
         ahead.sort_unstable();
         ahead.dedup();
-        // A key or an execution that is kept for days would end the run at one stroke.
+        // Distant times are skipped: an advance to the end of a retention of days would end the whole run at once.
         let near = ahead.get(nth).filter(|at| at.since(now) < 100_000);
         near.map_or(0, |at| TimestampMs(at.0 + offset_ms).since(now))
     }
 
-    /// Remembers which executions and flows a transition has made.
+    /// Records the executions and flows that a transition created, and the cursor of the reader.
     fn note(&mut self, transition: &Transition, outputs: &Outputs) {
         let mut submitted = |job: u32, output: &Result<Output, Refusal>| {
             if let Ok(Output::Reply(Reply::Submitted(submitted))) = output {
@@ -233,7 +233,7 @@ impl Reference {
                     self.ids.insert(*fork, forked.execution_id);
                 }
             }
-            Transition::Operate(Order::Read { .. }) => {
+            Transition::Operate(OperatorRequest::Read { .. }) => {
                 if let Ok(Output::Events(page)) = &outputs[0] {
                     self.reader = Some(page.next.clone());
                     self.coverage.count_events(page.events.len());
@@ -244,22 +244,22 @@ impl Reference {
         }
     }
 
-    /// The execution of a job; one that is not there when the job was never submitted.
+    /// Returns the execution of a job. A job that was never submitted gets the id of an execution that does not exist.
     pub(crate) fn id(&self, job: u32) -> ExecutionId {
         let nowhere = || ExecutionId::place(vocabulary::uuid(job), &Namespace::default_name(), None, &self.partitions);
-        // A number no run gives to a job stands for an id that cannot be here.
+        // The number that no run gives to a job stands for an id of a partition that does not exist.
         if job == u32::MAX {
             return ExecutionId::new(self.partitions.num_flow_partitions, vocabulary::uuid(job));
         }
         self.ids.get(&job).copied().unwrap_or_else(nowhere)
     }
 
-    /// Every job there is, with its execution.
+    /// Returns every submitted job with its execution.
     pub(crate) fn jobs(&self) -> impl Iterator<Item = (u32, ExecutionId)> {
         self.ids.iter().map(|(job, id)| (*job, *id))
     }
 
-    /// The call a transition makes; none when it only moves the clock or opens the store again.
+    /// Returns the call of a transition, or `None` if it only advances the clock or reopens the store.
     pub(crate) fn call(&self, transition: &Transition) -> Option<Call> {
         Some(match transition {
             Transition::SubmitMany(many) => Call::SubmitMany(many.iter().map(vocabulary::submit_args).collect()),
@@ -366,7 +366,8 @@ impl Reference {
         }
     }
 
-    /// An execution and the fence a caller shows for it; a made-up one when it was never held.
+    /// Returns an execution and the fence that a caller presents for it. The fence is invented if the execution was
+    /// never leased.
     pub(crate) fn execution_and_fence(&self, job: u32, whose: Whose) -> (ExecutionId, Fence) {
         let id = self.id(job);
         let given = self.fences.get(&id).map_or(&[][..], Vec::as_slice);
@@ -388,7 +389,7 @@ impl Reference {
     }
 }
 
-/// A task with everything its worker is handed.
+/// Returns a task with all data that its worker is handed.
 fn claimed_with(model: &Model, task: &Task) -> ClaimedExecution {
     let payload = model.payload(&task.execution_id).cloned().unwrap();
     let resumption = task.resumption.as_ref();

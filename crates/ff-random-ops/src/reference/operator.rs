@@ -1,4 +1,4 @@
-//! Requests of operators, worker processes and readers of events, and how the model answers them.
+//! Requests of operators, worker processes and readers of events, and the model's answers to them.
 
 use ff_core::contracts::{
     AllotArgs, AssignArgs, BlockArgs, BlockTarget, ClaimArgs, Claims, ConfigureLaneArgs, CopyLaneArgs, EventsArgs,
@@ -16,9 +16,9 @@ use ff_core::types::{LaneId, LeaseEpoch, Namespace, WorkerInstanceId};
 use ff_core::view::View;
 
 use super::{Call, Reference, vocabulary};
-use crate::transition::Order;
+use crate::transition::OperatorRequest;
 
-/// Messages about the default lane, which may arrive late, again or never.
+/// Messages about the default lane, which may arrive late, repeatedly or never.
 #[derive(Default)]
 pub(super) struct LaneMessages {
     settings: Option<Lane>,
@@ -52,12 +52,22 @@ impl LaneMessages {
 }
 
 impl Reference {
-    /// The call of a request. A message that was never sent makes none worth comparing: it pumps instead.
-    pub(super) fn order(&self, order: &Order) -> Call {
+    /// Returns the call of a request. A message that was never sent is replaced by a `FollowArgs`, which depends on no
+    /// message.
+    pub(super) fn order(&self, order: &OperatorRequest) -> Call {
         let (home, lane) = (Namespace::default_name, LaneId::default_name);
         let settings = self.messages.settings.clone();
         match order {
-            Order::Configure { namespace, lane, state, concurrency, ageing_ms, retention_ms, fair_by, weight } => {
+            OperatorRequest::Configure {
+                namespace,
+                lane,
+                state,
+                concurrency,
+                ageing_ms,
+                retention_ms,
+                fair_by,
+                weight,
+            } => {
                 let args = ConfigureLaneArgs {
                     namespace: vocabulary::namespace(*namespace),
                     lane: vocabulary::lane(*lane),
@@ -71,25 +81,27 @@ impl Reference {
                 let in_messages = self.sends_messages && args.lane.within(&args.namespace) == LaneId::default_name();
                 if in_messages { one(args) } else { Call::ConfigureLane(args) }
             }
-            Order::SweepWorkers => Call::SweepWorkers,
-            Order::Read { limit } => {
+            OperatorRequest::SweepWorkers => Call::SweepWorkers,
+            OperatorRequest::Read { limit } => {
                 let after = self.reader.clone();
                 Call::Events(EventsArgs { after, namespace: None, execution: None, limit: *limit })
             }
-            Order::Adjust { job, adjustment } => Call::One(Box::new(adjustment.operation(self.id(*job), self.now()))),
-            Order::Hold { job, reason } => {
+            OperatorRequest::Adjust { job, adjustment } => {
+                Call::One(Box::new(adjustment.operation(self.id(*job), self.now())))
+            }
+            OperatorRequest::Hold { job, reason } => {
                 let (execution_id, reason) = (self.id(*job), reason.map(vocabulary::text));
                 let requested_by = vocabulary::requester(&reason);
                 one(HoldArgs { execution_id, reason, requested_by })
             }
-            Order::Assign { job, worker, ttl_ms, reason } => {
+            OperatorRequest::Assign { job, worker, ttl_ms, reason } => {
                 let (execution_id, reason) = (self.id(*job), reason.map(vocabulary::text));
                 let (ttl_ms, requested_by) = (*ttl_ms, vocabulary::requester(&reason));
                 one(AssignArgs { execution_id, worker_instance_id: instance(*worker), ttl_ms, reason, requested_by })
             }
-            Order::Unassign { job } => one(UnassignArgs { execution_id: self.id(*job) }),
-            Order::ReleaseHold { job } => one(ReleaseHoldArgs { execution_id: self.id(*job) }),
-            Order::Block { jobs, on, in_ms, is_late } => {
+            OperatorRequest::Unassign { job } => one(UnassignArgs { execution_id: self.id(*job) }),
+            OperatorRequest::ReleaseHold { job } => one(ReleaseHoldArgs { execution_id: self.id(*job) }),
+            OperatorRequest::Block { jobs, on, in_ms, is_late } => {
                 let retry_at = in_ms.map(|ms| self.now() + ms);
                 let target = |job: &u32| {
                     let execution_id = self.id(*job);
@@ -99,12 +111,12 @@ impl Reference {
                 };
                 one(BlockArgs { partition: self.partition_of(jobs), executions: jobs.iter().map(target).collect() })
             }
-            Order::Unblock { jobs, from } => one(UnblockArgs {
+            OperatorRequest::Unblock { jobs, from } => one(UnblockArgs {
                 partition: self.partition_of(jobs),
                 executions: jobs.iter().map(|job| self.id(*job)).collect(),
                 from: vocabulary::blocker(*from),
             }),
-            Order::Register { worker, namespace, ttl_ms } => one(RegisterWorkerArgs {
+            OperatorRequest::Register { worker, namespace, ttl_ms } => one(RegisterWorkerArgs {
                 worker_instance_id: instance(*worker),
                 worker_id: vocabulary::holder(*worker).worker_id,
                 namespace: vocabulary::namespace(*namespace),
@@ -113,31 +125,31 @@ impl Reference {
                 capabilities: vocabulary::capabilities(*worker),
                 ttl_ms: *ttl_ms,
             }),
-            Order::Heartbeat { worker, namespace } => one(HeartbeatArgs {
+            OperatorRequest::Heartbeat { worker, namespace } => one(HeartbeatArgs {
                 namespace: vocabulary::namespace(*namespace),
                 worker_instance_id: instance(*worker),
             }),
-            Order::Leave { worker, namespace } => {
+            OperatorRequest::Leave { worker, namespace } => {
                 one(LeaveArgs { namespace: vocabulary::namespace(*namespace), worker_instance_id: instance(*worker) })
             }
-            Order::CopyLane { partition } => match settings {
+            OperatorRequest::CopyLane { partition } => match settings {
                 Some(lane) => one(CopyLaneArgs { partition: *partition, lane }),
                 None => one(FollowArgs { partition: *partition }),
             },
-            Order::Allot { partition, want } => {
+            OperatorRequest::Allot { partition, want } => {
                 one(AllotArgs { partition: *partition, namespace: home(), lane: lane(), want: *want })
             }
-            Order::ClaimGranted { back } => match self.messages.grants.iter().rev().nth(*back) {
+            OperatorRequest::ClaimGranted { back } => match self.messages.grants.iter().rev().nth(*back) {
                 Some((partition, grant)) => one(GrantedClaimArgs { claim: claim_any(*partition), grant: *grant }),
                 None => one(FollowArgs { partition: 0 }),
             },
-            Order::Recount { partition, behind } => one(RecountLaneArgs {
+            OperatorRequest::Recount { partition, behind } => one(RecountLaneArgs {
                 partition: *partition,
                 namespace: home(),
                 lane: lane(),
                 seq: self.last_grant(*partition).saturating_sub(*behind),
             }),
-            Order::Settle { back, counts } => {
+            OperatorRequest::Settle { back, counts } => {
                 let counts = self.messages.counts.iter().rev().skip(*back).take(*counts).copied().collect();
                 one(SettleLaneArgs { namespace: home(), lane: lane(), counts })
             }
@@ -148,7 +160,7 @@ impl Reference {
         jobs.first().map_or(0, |job| self.id(*job).partition())
     }
 
-    /// The last grant the home of the default lane gave a partition.
+    /// Returns the number of the last grant that the home of the default lane gave to a partition.
     pub(super) fn last_grant(&self, partition: u16) -> u64 {
         let lane = LaneId::default_name();
         let home = self.model.lane(lane_partition(&lane, &self.partitions), &lane).ok().flatten();
@@ -168,7 +180,8 @@ impl Reference {
         Ok(self.model.lane_info(&lane.key()))
     }
 
-    /// Claims from a lane with a limit: with the leave of the lane's home, which recounts the leases.
+    /// Claims from a lane with a limit, with a grant of the lane's home, which recounts the leases if it has nothing to
+    /// grant.
     pub(super) fn claim_with_leave(&mut self, claim: &ClaimArgs, nonce: Nonce) -> Result<Claims, Refusal> {
         let (namespace, lane) = (claim.namespace.clone(), claim.lane.clone());
         let first = self.ask(AllotArgs::of(claim), nonce)?;
@@ -221,7 +234,7 @@ fn one(args: impl Ask) -> Call {
     Call::One(Box::new(args.into_operation()))
 }
 
-/// A claim of any execution on the default lane.
+/// Returns a claim of any execution on the default lane.
 fn claim_any(partition: u16) -> ClaimArgs {
     ClaimArgs {
         partition,

@@ -1,17 +1,17 @@
-//! Answers in the form the model gives them.
+//! Answers in the form of the model.
 
 use ff_core::contracts::{AdmittedClaims, Claims, EventsPage, LaneInfo};
 use ff_core::engine_error::Refusal;
 use ff_core::operation::Reply;
 use ff_core::types::WorkerInstanceId;
 
-/// The answers to one call: one, except for a bulk and a rotation.
+/// The answers to one call: one answer, except for a bulk submission and a rotation.
 pub(crate) type Outputs = Vec<Result<Output, Refusal>>;
 
 /// One answer.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Output {
-    /// As the rules give it.
+    /// The reply of the rules.
     Reply(Reply),
     /// The claimed executions, with their payloads.
     Claims(Claims),

@@ -1,4 +1,4 @@
-//! Operations about quotas, made of numbers and of the records of the model.
+//! Operations about quotas, built from numbers and from the records of the model.
 
 use ff_core::budget::{Amounts, BudgetDefinition, BudgetLimit, OnHardLimit, Reset, budget_id};
 use ff_core::contracts::{
@@ -24,7 +24,7 @@ use ff_core::view::View;
 use super::{Output, Reference, vocabulary};
 use crate::transition::{QUOTA_NAMESPACE, QuotaOrder};
 
-/// How many policies there are to choose from. The last is a budget.
+/// Number of policies to choose from. The last one is a budget.
 pub(crate) const POLICIES: u8 = 3;
 pub(crate) const BUDGET: u8 = POLICIES - 1;
 
@@ -80,7 +80,7 @@ impl Reference {
                 let guard = claim.map_or(ReleaseGuard::Any, |claim| ReleaseGuard::Claim(claim_id(claim)));
                 let releases =
                     self.admissions(*policy, jobs).into_iter().flat_map(|SlotRequest { key, execution_id, epoch }| {
-                        // The lease that was to come, or the one that is there.
+                        // The epoch of the expected lease, and that of the current lease.
                         [epoch, LeaseEpoch(epoch.0 - 1)].map(|epoch| AdmissionRelease {
                             key: key.clone(),
                             execution_id,
@@ -123,7 +123,7 @@ impl Reference {
         }
     }
 
-    /// The spending of an execution, and the part that is noted as counted.
+    /// Returns the usage of an execution, and the part that is recorded as counted.
     fn usage_of(&self, job: u32) -> (UsageTotal, UsageTotal) {
         let usage = self.model.find(&self.id(job)).and_then(|execution| execution.usage.as_deref());
         let Some(usage) = usage else { return (UsageTotal::default(), UsageTotal::default()) };
@@ -136,8 +136,8 @@ impl Reference {
         budget.or_else(|| self.quota_policy(policy).map(|policy| policy.revision)).unwrap_or(1)
     }
 
-    /// As the store itself answers it.
-    pub(super) fn of_engine(&mut self, operation: &Operation, nonce: Nonce) -> Result<Output, Refusal> {
+    /// Performs an operation and returns the answer in the form of the store.
+    pub(super) fn perform_engine(&mut self, operation: &Operation, nonce: Nonce) -> Result<Output, Refusal> {
         let checked = operation.check(&self.partitions);
         checked.inspect_err(|refusal| self.coverage.happened(refusal.code.as_str()))?;
         let (reply, claimed) = self.execute(operation, nonce)?;
@@ -151,7 +151,7 @@ impl Reference {
         })
     }
 
-    /// The policies as the home of the namespace has them.
+    /// Returns the policies as the home of the namespace has them.
     pub(crate) fn quota_set(&self) -> QuotaSet {
         let namespace = vocabulary::namespace(QUOTA_NAMESPACE);
         self.model.quota_set(namespace_partition(&namespace, &self.partitions), &namespace)
@@ -161,7 +161,7 @@ impl Reference {
         self.quota_set().policies.remove(&name(nth))
     }
 
-    /// Each of the jobs under its key in a policy, for the lease that is to come.
+    /// Returns a slot request for each of the jobs, under its key in a policy and for its next lease.
     fn admissions(&self, nth: u8, jobs: &[u32]) -> Vec<SlotRequest> {
         let policy = self.quota_policy(nth);
         let key =
@@ -195,7 +195,7 @@ fn claim_id(nth: u8) -> ClaimId {
     ClaimId::from_uuid(vocabulary::uuid(1_000 + u32::from(nth)))
 }
 
-/// The one budget there is.
+/// Returns the id of the only budget.
 pub(crate) fn the_budget() -> BudgetId {
     budget_id(&vocabulary::namespace(QUOTA_NAMESPACE), &budget_name())
 }
@@ -208,7 +208,7 @@ fn tokens_name() -> Dimension {
     Dimension::parse("tokens").unwrap()
 }
 
-/// The budgets the generator chooses from; the last one is refused.
+/// Returns one of the budgets that the generator chooses from. The last one is refused.
 fn budget_definition(nth: u8) -> BudgetDefinition {
     let limit = |hard, soft| [(tokens_name(), BudgetLimit { hard, soft })].into();
     let estimate = |kind: &str, tokens| [(kind.to_owned(), Amounts::from([(tokens_name(), tokens)]))].into();
@@ -230,7 +230,7 @@ fn budget_definition(nth: u8) -> BudgetDefinition {
     }
 }
 
-/// The definitions the generator chooses from.
+/// Returns one of the definitions that the generator chooses from.
 fn definition_of(nth: u8) -> QuotaDefinition {
     let rate = Some(Rate { limit: 2, window_ms: 3_000 });
     let (scope, per) = (Scope::Namespace, None);

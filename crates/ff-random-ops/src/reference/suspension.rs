@@ -1,4 +1,4 @@
-//! The waitpoints and suspensions a run remembers, and the operations of transitions about suspensions.
+//! The waitpoints and suspensions that a run remembers, and the operations of transitions about suspensions.
 
 use std::collections::BTreeMap;
 
@@ -17,20 +17,23 @@ use ff_core::view::View;
 use uuid::Uuid;
 
 use super::{Reference, vocabulary};
-use crate::transition::{On, OutgoingSignal, ShownToken, Transition, Tree, Which, Wish};
+use crate::transition::{
+    OutgoingSignal, ShownToken, SuspensionRequest, Transition, Tree, WaitpointChoice, WaitpointSelector,
+};
 
-/// How long the keys of suspensions and signals are remembered: short enough that runs see them forgotten.
+/// How long the keys of suspensions and signals are remembered. The time is short, so that keys are forgotten during
+/// runs.
 const DEDUP_MS: u64 = 20_000;
 
-/// The waitpoints and suspensions handed out, oldest first.
+/// The waitpoints and suspensions granted in a run, oldest first.
 #[derive(Default)]
-pub(crate) struct ReceivedSignals {
+pub(crate) struct GrantedWaitpoints {
     waitpoints: Vec<(ExecutionId, GrantedWaitpoint)>,
     suspensions: BTreeMap<ExecutionId, Vec<SuspensionId>>,
 }
 
-impl ReceivedSignals {
-    /// Remembers the waitpoints and suspensions of a reply.
+impl GrantedWaitpoints {
+    /// Records the waitpoints and suspensions of a reply.
     pub(crate) fn note(&mut self, operation: &Operation, reply: &Reply) {
         let (id, granted) = match (operation, reply) {
             (Operation::Suspend(args), Reply::Suspended(suspended)) => {
@@ -53,16 +56,16 @@ impl ReceivedSignals {
         }
     }
 
-    /// The waitpoints of an execution, newest first.
+    /// Returns the waitpoints of an execution, newest first.
     pub(crate) fn of(&self, id: &ExecutionId) -> impl Iterator<Item = &GrantedWaitpoint> {
         self.waitpoints.iter().rev().filter(move |(of, _)| of == id).map(|(_, granted)| granted)
     }
 
-    fn find(&self, id: &ExecutionId, which: Which) -> Option<&GrantedWaitpoint> {
+    fn find(&self, id: &ExecutionId, which: WaitpointSelector) -> Option<&GrantedWaitpoint> {
         let (number, back) = match which {
-            Which::Last(number) => (number, 0),
-            Which::Before(number) => (number, 1),
-            Which::Unknown => return None,
+            WaitpointSelector::Last(number) => (number, 0),
+            WaitpointSelector::Before(number) => (number, 1),
+            WaitpointSelector::Unknown => return None,
         };
         let name = key(number);
         self.of(id).filter(|granted| granted.waitpoint_key == name).nth(back)
@@ -70,7 +73,7 @@ impl ReceivedSignals {
 }
 
 impl Reference {
-    /// The operation of a transition about a suspension.
+    /// Returns the operation of a transition about a suspension.
     pub(super) fn suspension_operation(&self, transition: &Transition) -> Operation {
         match transition {
             Transition::Suspend { job, fence, wish } => {
@@ -104,13 +107,13 @@ impl Reference {
         }
     }
 
-    fn suspension(&self, execution_id: ExecutionId, fence: Fence, wish: &Wish) -> SuspendArgs {
-        let last = |number| self.waitpoint_id(&execution_id, Which::Last(number));
-        let binding = |on: &On| match *on {
-            On::New(number) => WaitpointBinding::Fresh { key: key(number) },
-            On::Ahead(number) => WaitpointBinding::Pending { id: last(number), key: key(number) },
-            On::Misnamed(number) => WaitpointBinding::Pending { id: last(number), key: key(number + 100) },
-            On::Unknown(number) => WaitpointBinding::Pending { id: unknown(), key: key(number) },
+    fn suspension(&self, execution_id: ExecutionId, fence: Fence, wish: &SuspensionRequest) -> SuspendArgs {
+        let last = |number| self.waitpoint_id(&execution_id, WaitpointSelector::Last(number));
+        let binding = |on: &WaitpointChoice| match *on {
+            WaitpointChoice::New(number) => WaitpointBinding::Fresh { key: key(number) },
+            WaitpointChoice::Ahead(number) => WaitpointBinding::Pending { id: last(number), key: key(number) },
+            WaitpointChoice::Misnamed(number) => WaitpointBinding::Pending { id: last(number), key: key(number + 100) },
+            WaitpointChoice::Unknown(number) => WaitpointBinding::Pending { id: unknown(), key: key(number) },
         };
         let waitpoints: Vec<_> = wish.on.iter().map(binding).collect();
         let keys = waitpoints.iter().map(|binding| binding.key().clone()).collect();
@@ -180,12 +183,12 @@ impl Reference {
         })
     }
 
-    fn waitpoint_id(&self, id: &ExecutionId, which: Which) -> WaitpointId {
+    fn waitpoint_id(&self, id: &ExecutionId, which: WaitpointSelector) -> WaitpointId {
         self.handed.find(id, which).map_or_else(unknown, |granted| granted.waitpoint_id)
     }
 }
 
-/// The signals that come with a claim.
+/// Returns the signals that are handed out with a claim.
 pub(crate) fn handed_with(model: &Model, id: &ExecutionId, resumption: &Resumption) -> Vec<ReceivedSignal> {
     let known = |id_of: &_| model.signals(id).iter().find(|signal| signal.id == *id_of).cloned().unwrap();
     let hand = |(nth, signal): (usize, _)| {
@@ -227,12 +230,12 @@ fn key(number: u8) -> WaitpointKey {
     WaitpointKey::parse(&format!("{KEY}{number}")).unwrap()
 }
 
-/// The number a key stands for.
+/// Returns the number of a waitpoint key.
 pub(crate) fn number_of(key: &WaitpointKey) -> Option<u8> {
     key.as_str().strip_prefix(KEY)?.parse().ok()
 }
 
-/// Text of another script: keys are bytes to every store.
+/// Prefix of waitpoint keys. It is not ASCII, because keys are bytes to every store.
 const KEY: &str = "Tür ";
 
 fn name(number: u8) -> SignalName {

@@ -1,4 +1,4 @@
-//! The values behind the numbers of a transition.
+//! The values that the numbers of a transition stand for.
 
 use std::collections::BTreeSet;
 
@@ -41,7 +41,7 @@ pub(crate) fn submit_args(submission: &Submission) -> SubmitArgs {
     }
 }
 
-/// By which key a lane queues its work.
+/// Returns the key by which a lane queues its work.
 pub(crate) fn fair_by(setting: Setting<u8>) -> Setting<Per> {
     match setting {
         Setting::Keep => Setting::Keep,
@@ -52,13 +52,13 @@ pub(crate) fn fair_by(setting: Setting<u8>) -> Setting<Per> {
     }
 }
 
-/// A key of a fair lane: a kind, or the value of the label.
+/// Returns a key of a fair lane: a kind, or the value of the tag.
 pub(crate) fn fair_key(nth: u8) -> FairKey {
     let text = if nth == 2 { label(0, 0).1.to_string() } else { kind(nth).to_string() };
     FairKey::parse(&text).unwrap()
 }
 
-/// The rule of a singleton or debounce key.
+/// Returns the rule of a singleton or debounce key.
 fn rule(rule: Rule) -> Box<KeyRule> {
     let key = |nth: u8| SubmissionKey::parse(&format!("key-{nth}")).unwrap();
     Box::new(match rule {
@@ -67,7 +67,7 @@ fn rule(rule: Rule) -> Box<KeyRule> {
     })
 }
 
-/// Some work, and some flows, are submitted in a trace, of which some has a state.
+/// Returns the trace of a submission. A third of the submissions have a trace, and half of those have a trace state.
 pub(crate) fn trace(nth: u32) -> Option<Box<TraceContext>> {
     let state = nth.is_multiple_of(2).then_some("vendor=1");
     let id = u64::from(nth) + 1;
@@ -75,17 +75,17 @@ pub(crate) fn trace(nth: u32) -> Option<Box<TraceContext>> {
     nth.is_multiple_of(3).then(|| Box::new(TraceContext::parse(&parent, state).unwrap()))
 }
 
-/// Uuids spread over the partitions as real ones do.
+/// Returns a uuid. The uuids spread over the partitions as real ones do.
 pub(crate) fn uuid(job: u32) -> Uuid {
     Uuid::from_u128((u128::from(job) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c834))
 }
 
-/// The blocker of an execution; no call may name the last one.
+/// Returns the blocker of an execution. No call may name the last one.
 pub(crate) fn blocker(nth: u8) -> Blocker {
     [Blocker::Route, Blocker::Quota, Blocker::Budget, Blocker::Operator][usize::from(nth)]
 }
 
-/// The detail of a block.
+/// Returns the detail of a block.
 pub(crate) fn detail(on: u8, retry_at: Option<TimestampMs>) -> BlockDetail {
     let name = "a limit".to_owned();
     match blocker(on) {
@@ -117,18 +117,18 @@ pub(crate) fn holder(nth: u8) -> Holder {
     }
 }
 
-/// Text of so many bytes, which needs care wherever text is quoted or cut.
+/// Returns text of the given number of bytes that needs care to be quoted or cut.
 pub(crate) fn text(bytes: usize) -> String {
     const HARD: &str = "é\n\"";
     if bytes < HARD.len() { "m".repeat(bytes) } else { HARD.to_owned() + &"m".repeat(bytes - HARD.len()) }
 }
 
-/// So many bytes that are not text.
+/// Returns the given number of bytes that are not text.
 pub(crate) fn bytes(count: usize) -> Payload {
     Payload::bytes([0xff, 0, 13, 10, b'p'].into_iter().cycle().take(count).collect::<Vec<_>>())
 }
 
-/// The requester, for calls with a reason that is not empty.
+/// Returns the requester of a call whose reason is not empty.
 pub(crate) fn requester(reason: &Option<String>) -> Option<String> {
     reason.as_ref().filter(|reason| !reason.is_empty()).map(|_| "ada".into())
 }
@@ -138,7 +138,7 @@ pub(crate) fn rotation(kid: u8, secret: u8, grace_ms: u64) -> RotateSecretArgs {
     RotateSecretArgs { kid: Kid::parse(&format!("k{kid}")).unwrap(), secret, grace_ms }
 }
 
-/// The capabilities of a worker: the first has all, the second fewer, others none.
+/// Returns the capabilities of a worker: all for the first, fewer for the second, none for the others.
 pub(crate) fn capabilities(worker: u8) -> BTreeSet<Capability> {
     let words: &[&str] = match worker {
         0 => &["gpu", "region=eu"],

@@ -1,10 +1,10 @@
-//! Flows in transitions: a flow is a number, and a node has the number of its job.
+//! Flows in transitions. A flow is a number, and a node has the number of its job.
 
 use ff_core::flow::Join;
 
 use super::{Submission, Whose};
 
-/// A whole graph to be submitted. The flow's number is its id, so that the same number again is the same flow again.
+/// A whole graph to submit. The flow's id follows from its number, so the same number refers to the same flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     pub flow: u32,
@@ -15,14 +15,14 @@ pub struct Plan {
     pub edges: Vec<Link>,
 }
 
-/// One member, and how the edges into it join.
+/// A member and the join of the edges into it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     pub work: Submission,
     pub join: Join,
 }
 
-/// That one job waits for another.
+/// An edge: the job `to` waits for the job `from`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
     pub from: u32,
@@ -30,25 +30,25 @@ pub struct Link {
     pub passes: Option<Pass>,
 }
 
-/// The value an edge passes on.
+/// The value that an edge passes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pass {
     Payload,
     Input(u8),
 }
 
-/// Members and edges to be added.
+/// Members and edges to add to a flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Growth {
     pub flow: u32,
     pub nodes: Vec<Node>,
     pub joins: Vec<(u32, Join)>,
     pub edges: Vec<Link>,
-    /// Whether jobs are named by their executions.
+    /// Whether jobs are named by their executions, not by their nodes.
     pub by_id: bool,
-    /// In whose name: that of a job, with this fence.
+    /// The holder that makes the call: its job and its fence.
     pub holder: Option<(u32, Whose)>,
-    /// Only on the revision so far from the one there is.
+    /// The expected revision of the graph, relative to the current one.
     pub revision: Option<i64>,
     pub key: Option<u8>,
 }

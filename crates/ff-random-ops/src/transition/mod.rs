@@ -1,4 +1,4 @@
-//! One random operation as a value, in words that stay meaningful when other transitions are left out of a script.
+//! One random operation as a value that stays meaningful when other transitions are removed from a script.
 
 mod flow;
 mod operator;
@@ -13,15 +13,15 @@ use ff_core::singleton::OnConflict;
 use ff_core::suspension::OperatorDecision;
 
 pub use flow::{Growth, Link, Node, Pass, Plan};
-pub use operator::Order;
+pub use operator::OperatorRequest;
 pub(crate) use quota::QUOTA_NAMESPACE;
 pub(crate) use quota::QuotaOrder;
 pub use step::{Point, RecordedStep};
 pub use stream::FrameBatch;
-pub use suspension::{On, OutgoingSignal, ShownToken, Tree, Which, Wish};
+pub use suspension::{OutgoingSignal, ShownToken, SuspensionRequest, Tree, WaitpointChoice, WaitpointSelector};
 
-/// An operation by its name, or something that happens to both sides. Jobs, names and workers are numbers; a fence is
-/// said by whose it is. Its `Debug` form is a line of a script.
+/// An operation, or an event that affects both sides, such as an advance of the clock. Jobs, names and workers are
+/// numbers. A fence is described by its owner. The `Debug` form is a line of a script.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Transition {
     Submit(Submission),
@@ -58,7 +58,7 @@ pub enum Transition {
         fence: Whose,
         step: RecordedStep,
     },
-    /// A new job from another one.
+    /// Creates a new job from another job.
     Fork {
         job: u32,
         fork: u32,
@@ -87,9 +87,9 @@ pub enum Transition {
     Replay {
         job: u32,
         reason: Option<usize>,
-        /// Whether its dependents run again as well.
+        /// Whether the dependents of the job run again as well.
         reopen: bool,
-        /// The step from which on it is done again.
+        /// The step from which on the job runs again.
         from: Option<Point>,
     },
     Revoke {
@@ -99,7 +99,7 @@ pub enum Transition {
     Suspend {
         job: u32,
         fence: Whose,
-        wish: Wish,
+        wish: SuspensionRequest,
     },
     CreateWaitpoint {
         job: u32,
@@ -109,25 +109,26 @@ pub enum Transition {
     },
     CloseWaitpoint {
         job: u32,
-        waitpoint: Which,
+        waitpoint: WaitpointSelector,
     },
     Deliver(OutgoingSignal),
     Resume {
         job: u32,
         decision: OperatorDecision,
-        /// Only the suspension so many before the last.
+        /// The number of the named suspension, counted back from the last one.
         named: Option<u8>,
         payload: Option<usize>,
         delay_ms: Option<u64>,
     },
-    /// On every partition.
+    /// Rotates the secret on every partition.
     Rotate {
         kid: u8,
         secret: u8,
         grace_ms: u64,
     },
     SubmitFlow(Plan),
-    /// A graph too large for one part, made of so many jobs from the first on: all of it, or one of its parts.
+    /// Submits a graph that is too large for one part: all of it, or one of its parts. Its jobs are numbered from
+    /// `first` on.
     SubmitLargeFlow {
         flow: u32,
         first: u32,
@@ -160,8 +161,8 @@ pub enum Transition {
     Cascade {
         job: u32,
     },
-    /// A request of an operator, a worker process, a reader of events, or between the partitions of a lane.
-    Operate(Order),
+    /// A request of an operator, a worker process or a reader of events, or a message between the partitions of a lane.
+    Operate(OperatorRequest),
     Quota(QuotaOrder),
     Pump {
         partition: u16,
@@ -169,23 +170,23 @@ pub enum Transition {
     Advance {
         ms: u64,
     },
-    /// The clock goes to so many milliseconds after one of the next moments at which something is due or forgotten.
+    /// Advances the clock to `offset_ms` after one of the next times at which a timer is due or a key is forgotten.
     AdvanceTo {
         nth: usize,
         offset_ms: i64,
     },
-    /// The store is closed and opened again.
+    /// Closes and reopens the store.
     Reopen,
 }
 
-/// One submission. The job number is its uuid, so that the same number again is the same submission again.
+/// One submission. The uuid follows from the job number, so a repeated number is a repeated submission.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Submission {
     pub job: u32,
     pub namespace: u8,
     pub lane: u8,
     pub kind: u8,
-    /// How many bytes; jobs differ in them as well.
+    /// Number of bytes of the payload.
     pub payload: usize,
     pub priority: i64,
     pub tags: usize,
@@ -195,46 +196,47 @@ pub struct Submission {
     pub policy: Policies,
 }
 
-/// A key that work is submitted under besides an idempotency key.
+/// A singleton or debounce key of a submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     Singleton { key: u8, on_conflict: OnConflict },
     Debounce { key: u8, delay_ms: u64 },
 }
 
-/// The policies the generator chooses from.
+/// The policies that the generator chooses from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policies {
     Default,
-    /// Two retries at once, attempts of six seconds, one reclaim, one replay, three steps, a key remembered for a minute.
+    /// Two immediate retries, attempts of six seconds, one reclaim, one replay, three steps, a key remembered for a
+    /// minute.
     Tight,
     /// No retries, no reclaims, no replays.
     None,
-    /// Attempts of four seconds, a life of forty, no retries.
+    /// Attempts of four seconds, a deadline of forty seconds, no retries.
     Timed,
-    /// A backoff with jitter that grows, for some categories only, timeouts among them.
+    /// Exponential backoff with jitter, for some failure categories only, including timeouts.
     Choosy,
-    /// A life of eight seconds, kept for five after its end, and a key remembered for two.
+    /// A deadline of eight seconds, a retention of five seconds, and a key remembered for two seconds.
     Brief,
-    /// One retry, for workers with one capability only.
+    /// One retry. Requires one capability.
     Routed,
-    /// The same, for workers with two.
+    /// One retry. Requires two capabilities.
     RoutedFar,
-    /// One that must be refused.
+    /// A policy that must be refused.
     Invalid,
 }
 
-/// Whose fence a caller shows.
+/// The fence that a caller presents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whose {
-    /// The last one that was given out for the execution.
+    /// The last fence given out for the execution.
     Latest,
-    /// The one before.
+    /// The fence before the last one.
     Earlier,
-    /// The last one with another lease id.
+    /// The last fence with another lease id.
     OtherLease,
-    /// The last one with a later epoch.
+    /// The last fence with a later epoch.
     OtherEpoch,
-    /// The last one with another attempt id.
+    /// The last fence with another attempt id.
     OtherAttempt,
 }

@@ -1,4 +1,4 @@
-//! Requests of operators, worker processes and readers, and the messages between the partitions of a lane, in numbers.
+//! Requests of operators, worker processes and readers of events, and messages between the partitions of a lane.
 
 use ff_core::contracts::Setting;
 use ff_core::lane::LaneState;
@@ -7,7 +7,7 @@ use crate::adjustment::Adjustment;
 
 /// One request.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Order {
+pub enum OperatorRequest {
     Adjust {
         job: u32,
         adjustment: Adjustment,
@@ -28,14 +28,14 @@ pub enum Order {
     Unassign {
         job: u32,
     },
-    /// Admission keeps executions of the first one's partition back.
+    /// Admission blocks executions on the partition of the first one.
     Block {
         jobs: Vec<u32>,
         /// The number of the blocker.
         on: u8,
-        /// Until so long from now.
+        /// Milliseconds from now until the `retry_at` of the block, if it has one.
         in_ms: Option<u64>,
-        /// Whether the epochs it shows are those of later leases.
+        /// Whether the request names the epochs of later leases.
         is_late: bool,
     },
     Unblock {
@@ -49,7 +49,7 @@ pub enum Order {
         concurrency: Setting<u32>,
         ageing_ms: Setting<u64>,
         retention_ms: Setting<u64>,
-        /// By kind, by a label, or by namespace.
+        /// By kind, by a tag, or by namespace.
         fair_by: Setting<u8>,
         /// The new weight of one of the keys.
         weight: Option<(u8, Setting<u32>)>,
@@ -68,7 +68,7 @@ pub enum Order {
         namespace: u8,
     },
     SweepWorkers,
-    /// A reader goes on where it was.
+    /// A reader of events continues from its cursor.
     Read {
         limit: usize,
     },
@@ -76,21 +76,21 @@ pub enum Order {
     CopyLane {
         partition: u16,
     },
-    /// A partition asks the home of the default lane for leave to start executions.
+    /// A partition requests a grant to start executions from the home of the default lane.
     Allot {
         partition: u16,
         want: u32,
     },
-    /// A grant is used: the last one, or so many before it, perhaps for the second time.
+    /// A partition uses a grant, counted back from the last one, possibly for the second time.
     ClaimGranted {
         back: usize,
     },
-    /// A partition counts the running executions of the default lane, up to the last grant or so many before it.
+    /// A partition counts the running executions of the default lane, as of the last grant or an earlier one.
     Recount {
         partition: u16,
         behind: u64,
     },
-    /// Some of the last counts arrive at the home of the default lane, perhaps again.
+    /// Some of the last counts arrive at the home of the default lane, possibly again.
     Settle {
         back: usize,
         counts: usize,

@@ -1,31 +1,33 @@
-//! Requests about quotas, in numbers. All of them are about one namespace, whose executions only these requests claim.
+//! Requests about quotas, with numbers for names and values. All of them are about one namespace, whose executions only
+//! these requests claim.
 
-/// The namespace.
+/// Number of the namespace with quotas.
 pub(crate) const QUOTA_NAMESPACE: u8 = 2;
 
-/// One operation of an engine about quotas and budgets: they come one by one, late, again or never.
+/// One operation of an engine about quotas and budgets. Operations come one by one and may arrive late, repeatedly or
+/// never.
 #[derive(Clone, Debug, PartialEq)]
 pub enum QuotaOrder {
-    /// The home of the namespace defines a policy, or lets it go.
+    /// The home of the namespace defines or deletes a policy.
     Put { policy: u8, definition: Option<u8> },
-    /// The home of a policy learns of its definition.
+    /// The home of a policy receives its definition.
     Define { policy: u8 },
-    /// A partition learns of all policies.
+    /// A partition receives all policies.
     Copy { partition: u16 },
-    /// A claim that takes the executions no policy limits, and lists the rest.
+    /// A claim takes the executions that no policy limits, and lists the others.
     Claim { partition: u16, max: usize },
-    /// A policy is asked about executions for a claim; without one, whether the turn of any has come.
+    /// A policy judges executions for a claim. Without a claim, it judges whether the turn of any of them has come.
     Admit { policy: u8, jobs: Vec<u32>, claim: Option<u8> },
-    /// Executions of the first one's partition are taken as admitted, perhaps too late.
+    /// A claim takes executions as admitted, on the partition of the first one, possibly too late.
     ClaimAdmitted { jobs: Vec<u32>, is_late: bool },
-    /// Slots are given back.
+    /// A policy gets slots back.
     Settle { policy: u8, jobs: Vec<u32>, is_unused: bool, claim: Option<u8>, keys: u8 },
-    /// A holder, or one before it, reports its spending.
+    /// The current or the last holder reports its usage.
     Report { job: u32, report: u8, tokens: u64 },
-    /// The budget is charged with the spending of an execution.
+    /// The budget is charged with the usage of an execution.
     Charge { job: u32 },
-    /// It is noted that the budget has counted it.
+    /// The execution records the usage that the budget has counted.
     SettleUsage { job: u32 },
-    /// The budget begins anew.
+    /// The usage of the budget is reset.
     Reset,
 }

@@ -1,4 +1,4 @@
-//! Steps that a holder records, by number.
+//! Steps that a holder records, with numbers for names and values.
 
 use ff_core::contracts::{RecordStepArgs, StepPoint};
 use ff_core::execution::Failure;
@@ -8,13 +8,13 @@ use ff_core::types::{ExecutionId, StepKey, StepName, TimestampMs};
 
 use crate::reference::{bytes, kind};
 
-/// A step: its kind, its name and its key are numbers, and its result is so many bytes; it failed when there is none.
+/// A step. Kind, name and key are numbers, and the result is a number of bytes. A step without a result has failed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RecordedStep {
     pub kind: u8,
     pub at: Point,
     pub result: Option<usize>,
-    /// How long before now it began; after now when below zero.
+    /// Milliseconds from the start of the step to now. The start is in the future if this is negative.
     pub took_ms: Option<i64>,
 }
 

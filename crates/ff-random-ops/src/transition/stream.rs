@@ -1,4 +1,4 @@
-//! Frames that an attempt puts out, by number.
+//! Frames that an attempt appends, by number.
 
 use ff_core::contracts::AppendFramesArgs;
 use ff_core::lease::Fence;
@@ -6,7 +6,7 @@ use ff_core::limits;
 use ff_core::stream::{Frame, StreamMode};
 use ff_core::types::{Channel, ExecutionId, FrameType};
 
-/// A call that appends frames. The mode and each frame are numbers; the place is said from the end of the stream.
+/// A call that appends frames. The mode and each frame are numbers. The offset is relative to the end of the stream.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FrameBatch {
     pub from: Option<i64>,
@@ -30,7 +30,7 @@ impl FrameBatch {
     }
 }
 
-/// Frames of every type, some of them larger than may be.
+/// Returns a frame by its number: frames of every type, invalid JSON, and a frame that is too large.
 fn frame(nth: u8) -> Frame {
     let patch = |json: &str| Frame::new(FrameType::patch(), json.to_owned());
     match nth {

@@ -1,12 +1,12 @@
-//! Suspensions in transitions: a waitpoint is the number of its key, and a token is said by whose it is.
+//! Suspensions in transitions. A waitpoint is the number of its key, and a token is described by its origin.
 
 use ff_core::contracts::Timeout;
 use ff_core::suspension::{SignalSelection, TimeoutBehavior};
 
 /// A suspension that a holder requests.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Wish {
-    pub on: Vec<On>,
+pub struct SuspensionRequest {
+    pub on: Vec<WaitpointChoice>,
     pub tree: Tree,
     pub timeout: Option<Timeout>,
     pub behavior: TimeoutBehavior,
@@ -15,75 +15,75 @@ pub struct Wish {
     pub key: Option<u8>,
 }
 
-/// One waitpoint of a wish.
+/// One waitpoint of a suspension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum On {
+pub enum WaitpointChoice {
     New(u8),
-    /// The last one that was granted under this key.
+    /// The last waitpoint granted under this key.
     Ahead(u8),
-    /// The last one of a key, by another key.
+    /// The last waitpoint granted under this key, named by another key.
     Misnamed(u8),
-    /// One that was never made.
+    /// A waitpoint that was never created.
     Unknown(u8),
 }
 
-/// The conditions the generator chooses from, each over all waitpoints of its wish.
+/// The conditions that the generator chooses from, each over all waitpoints of the suspension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tree {
     AnyOf,
     AllOf,
-    /// Everywhere a signal of the first name.
+    /// A signal of the first name on every waitpoint.
     Sample,
     Waitpoints(u32),
     Signals(u32),
     Sources(u32),
-    /// Three levels, the same waitpoints in several leaves.
+    /// Three levels, with the same waitpoints in several leaves.
     Deep,
     Operator,
     Timeout,
-    /// One that must be refused.
+    /// A condition that must be refused.
     TooDeep,
 }
 
-/// Which waitpoint of a job is meant.
+/// A reference to a waitpoint of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Which {
-    /// The last one that was granted under this key.
+pub enum WaitpointSelector {
+    /// The last waitpoint granted under this key.
     Last(u8),
-    /// The one before.
+    /// The waitpoint granted before the last one under this key.
     Before(u8),
-    /// One that was never made.
+    /// A waitpoint that was never created.
     Unknown,
 }
 
-/// A signal on its way.
+/// A signal to deliver.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutgoingSignal {
     pub job: u32,
-    pub to: Which,
+    pub to: WaitpointSelector,
     pub by_key: bool,
     pub token: ShownToken,
     pub name: u8,
-    /// An unnamed source, or one of some users.
+    /// The user that sends the signal, or `None` for an unnamed source.
     pub user: Option<u8>,
     pub payload: Option<usize>,
     pub key: Option<u8>,
 }
 
-/// The token that a sender shows.
+/// The token that a sender presents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShownToken {
-    /// The waitpoint's own.
+    /// The token of the waitpoint.
     Own,
-    /// That of the waitpoint granted last anywhere.
+    /// The token of the waitpoint that was granted last, of any execution.
     Newest,
-    /// Its own with one bit turned over.
+    /// The token of the waitpoint with one bit flipped.
     Flipped,
-    /// One that is signed under the current secret, even when its own was signed under another.
+    /// A token signed under the current secret, even if the waitpoint's token was signed under another.
     Signed,
-    /// Its own under a kid that no ring has.
+    /// The token of the waitpoint under a kid that no ring has.
     UnknownKid,
-    /// Half of its own.
+    /// The first half of the token of the waitpoint.
     Half,
     Missing,
 }

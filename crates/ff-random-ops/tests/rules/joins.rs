@@ -1,4 +1,4 @@
-//! Random graphs end as their joins say, and a step with much to do is decided in few runs.
+//! Random graphs end as their joins require, and a step with many members is decided in few runs.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,8 @@ use crate::claim;
 const PARTITIONS: PartitionConfig =
     PartitionConfig { num_flow_partitions: 1, num_budget_partitions: 1, num_quota_partitions: 1 };
 
-/// A store loads the records a rule misses and runs it again: once per new batch of misses, not once per member.
+/// A store loads the records that a rule misses and runs the rule again. It does so once per batch of misses, not once
+/// per member.
 #[test]
 fn a_step_with_much_to_do_runs_a_few_times() {
     let (mut model, entropy) = (Model::default(), SeededEntropy::new(1));
@@ -46,7 +47,7 @@ fn a_step_with_much_to_do_runs_a_few_times() {
 fn random_graphs_end_as_their_joins_say_in_whatever_order() {
     for seed in 0..300 {
         let (mut graph, mut chance) = (Generator::new(Mix::FLOWS, seed).graph(), Chance::new(seed));
-        // Where upstreams run on, the order in which they end makes no difference.
+        // If the remaining upstreams may run, the order in which upstreams end does not matter.
         for node in &mut graph.nodes {
             if let Join::AnyOf { on_satisfied } | Join::Quorum { on_satisfied, .. } = &mut node.join {
                 *on_satisfied = OnSatisfied::LetRun;
@@ -63,7 +64,7 @@ fn random_graphs_end_as_their_joins_say_in_whatever_order() {
     }
 }
 
-/// Runs a graph in a random order, each node with its given outcome.
+/// Runs a graph in random order, each node with its given outcome.
 fn end(
     graph: &SubmitFlowArgs,
     outcomes: &HashMap<NodeName, Outcome>,
@@ -84,7 +85,7 @@ fn end(
             held.extend(taken.tasks);
         }
         if held.is_empty() {
-            // Work beyond one step is due now, and a pump goes on with it.
+            // Work beyond one step is due now, and a pump continues it.
             match model.next_due(0) {
                 Some(due) if due <= BEGINNING => continue,
                 _ => break,
@@ -113,7 +114,7 @@ fn end(
     (ends.collect(), state)
 }
 
-/// The expected outcome of every node, from the joins alone.
+/// Returns the expected outcome of every node, computed from the joins alone.
 fn expected(graph: &SubmitFlowArgs, outcomes: &HashMap<NodeName, Outcome>) -> HashMap<NodeName, Outcome> {
     let mut ends: HashMap<NodeName, Outcome> = HashMap::new();
     while ends.len() < graph.nodes.len() {

@@ -1,4 +1,4 @@
-//! The rules under random operations and in every state a few operations lead to.
+//! The rules under random operations, and in every state that a few operations reach.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -10,7 +10,7 @@ use ff_core::contracts::ClaimArgs;
 use ff_core::lease::Holder;
 use ff_core::types::{LaneId, Namespace, WorkerId, WorkerInstanceId};
 
-/// A claim of any execution on the default lane.
+/// Returns a claim of any execution on the default lane.
 fn claim(partition: u16, max: usize) -> ClaimArgs {
     ClaimArgs {
         partition,

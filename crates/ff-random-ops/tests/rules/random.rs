@@ -1,14 +1,14 @@
-//! Random operations on the model alone: after each of them the laws hold, and every run that is worked to its end comes
-//! to one.
+//! Random operations on the model alone. The laws hold after each operation, and every run that continues until nothing
+//! is left to do terminates.
 //!
-//! `FF_MODEL_STEPS` says how many transitions each test takes, `FF_RANDOM_SEED` where to begin.
+//! `FF_MODEL_STEPS` sets the number of transitions of each test, `FF_RANDOM_SEED` the first seed.
 
 use ff_random_ops::laws::{ADMISSION_MOVES, EXECUTION_MOVES, KEY_MOVES, SUSPENSION_MOVES, adjustment_moves};
 use ff_random_ops::{Adjustment, Coverage, Mix, Setup, number, runs};
 
-/// Transitions of all runs together, unless more are asked for: enough for everything below to happen.
+/// Default number of transitions of all runs together, enough for all events below to occur.
 const TRANSITIONS: usize = 36_000;
-/// Transitions of one run.
+/// Number of transitions of one run.
 const RUN: usize = 100;
 
 #[test]
@@ -48,7 +48,7 @@ fn the_laws_hold_for_everything_at_once() {
     take(Mix::GROUPS, 5_000, RUN, true);
 }
 
-/// The events that the runs must contain, and how often at least.
+/// Events that the runs must contain, each with its minimum count.
 const EXECUTIONS: &[(&str, usize)] = &[
     ("lease steal", 20),
     ("stale_lease", 200),
@@ -90,11 +90,11 @@ const EXECUTIONS: &[(&str, usize)] = &[
     ("running -deadline-> expired", 10),
 ];
 
-/// Events that must have happened as well.
+/// Events that must occur at least once.
 const EXECUTIONS_ONCE: &str = "submitted, taken, taken nothing, renewed, noted, completed, failed for good, failed with a retry, \
     delayed, cancelled, cancelled already, revoked, revoked already, pumped, pumped nothing";
 
-/// The same for suspensions.
+/// Minimum counts for suspensions.
 const SUSPENSIONS: &[(&str, usize)] = &[
     ("already satisfied", 5),
     ("resume_condition_satisfied", 50),
@@ -116,7 +116,7 @@ const SUSPENSIONS_ONCE: &str = "suspended, waitpoint created, waitpoint closed, 
     buffered_for_pending_waitpoint, appended_to_waitpoint_duplicate, signal_ignored_not_in_condition, \
     signal_ignored_matcher_failed, resumed, resumed already, rotated, rotated noop";
 
-/// The same for flows.
+/// Minimum counts for flows.
 const FLOWS: &[(&str, usize)] = &[
     ("flow staged", 10),
     ("flow submitted", 100),
@@ -153,7 +153,7 @@ const FLOWS: &[(&str, usize)] = &[
 
 const FLOWS_ONCE: &str = "children have succeeded, execution_not_found";
 
-/// The same for lanes.
+/// Minimum counts for lanes.
 const LANES: &[(&str, usize)] = &[
     ("taken with a grant", 200),
     ("granted nothing", 200),

@@ -1,5 +1,5 @@
-//! One tenant takes whatever it can get, and so do strangers without a key. Another tenant is served meanwhile, and the server
-//! stays within its memory.
+//! One tenant, and callers without a key, use as many resources as they can get. Another tenant is still served, and
+//! the server stays within its memory limit.
 
 use std::time::{Duration, Instant};
 
@@ -21,35 +21,35 @@ use tokio::task::JoinSet;
 
 use super::stop;
 
-/// How soon the other tenant is answered, in ninety-nine of a hundred cases.
+/// Limit of the 99th percentile of the other tenant's response times.
 const P99: Duration = Duration::from_millis(50);
 
-/// What callers may make the server hold: half of the bytes of bodies for the one key, pages and payloads of requests under way, and
-/// the buffers of all connections that are opened here.
+/// The memory that callers may make the server use: half of the bytes of bodies for the one key, pages and payloads of
+/// requests in progress, and the buffers of all connections that this test opens.
 const MEMORY: u64 = 512 * 1024 * 1024;
 
-/// What one caller does to get everything, over as many connections.
+/// The requests by which a caller tries to exhaust the server, each on its own connection.
 #[derive(Clone, Copy, Debug)]
 enum Attack {
-    /// Bodies of which one byte comes, to a route that asks for no key.
+    /// Requests without a key that send one byte of their body, to a route that requires no key.
     SlowBodies,
-    /// The same with a key.
+    /// The same requests with a key.
     SlowBodiesWithKey,
-    /// Bodies of flows that stop before their last byte.
+    /// Submissions of flows that omit the last byte of the body.
     UnfinishedFlows,
-    /// Connections over which nothing is said.
+    /// Connections without any request.
     Silence,
-    /// Heads that are large and never end.
+    /// Large request heads that never end.
     UnfinishedHeads,
-    /// Pages that are not read.
+    /// Pages of a listing that the caller does not read.
     UnreadPages,
-    /// Documents that are not read, without a key.
+    /// Documents that the caller does not read, requested without a key.
     UnreadDocuments,
-    /// Headers that hold no key, a hundred over each connection.
+    /// Authorization headers without a valid key, a hundred on each connection.
     WrongKeys,
-    /// Streams of events.
+    /// Event streams.
     Streams,
-    /// Claims that wait.
+    /// Claims with a long poll.
     Waits,
 }
 
@@ -66,7 +66,7 @@ const ATTACKS: &[(Attack, usize)] = &[
     (Attack::Waits, 600),
 ];
 
-/// `FF_ABUSE_CALLS` says how often the other tenant is served during each attack.
+/// `FF_ABUSE_CALLS` sets how often the other tenant is served during each attack.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_attacking_tenant_does_not_starve_another_tenant() {
     open_as_many_files_as_allowed();
@@ -83,7 +83,7 @@ async fn an_attacking_tenant_does_not_starve_another_tenant() {
         let took = serve(&others, calls).await;
         let memory = server.memory();
         drop(held);
-        // Where the machine is slow, even a tenant that is alone waits. It may have become slow during the attack.
+        // On a slow machine even a tenant without competition waits, and the machine may become slow during the attack.
         let before = std::mem::replace(&mut alone, serve(&others, calls).await);
         let soon = P99.max(3 * before.max(alone));
         println!("{attack:?}: p99 {took:?}, alone {before:?} and {alone:?}, {} MiB", memory / 1024 / 1024);
@@ -98,7 +98,7 @@ fn open_as_many_files_as_allowed() {
     setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).unwrap();
 }
 
-/// A key for each of these tenants that may do everything a tenant may.
+/// Creates a key for each of these tenants, with all permissions of a tenant.
 async fn keys<const N: usize>(store: &str, tenants: [&str; N]) -> [SecretKey; N] {
     let ff = Connect::to(store).without_engine().connect().await.unwrap();
     let keys = tenants.map(|_| SecretKey::draw(&SystemEntropy));
@@ -128,7 +128,7 @@ async fn connect(server: &ServerProcess, key: SecretKey, tenant: &str) -> Tenant
     Tenant { ff, namespace: Namespace::parse(tenant).unwrap() }
 }
 
-/// Makes a page of a listing large.
+/// Submits executions that make the pages of a listing large.
 async fn fill(tenant: &Tenant) {
     for _ in 0..4 {
         let tag = |nth: u8| (TagKey::parse(&format!("t{nth}")).unwrap(), TagValue::parse(&"v".repeat(200)).unwrap());
@@ -155,7 +155,7 @@ impl Tenant {
     }
 }
 
-/// Submits, claims and completes so often; how long the slowest of a hundred calls took.
+/// Submits, claims and completes work this many times. Returns the 99th percentile of the calls' durations.
 async fn serve(tenant: &Tenant, times: usize) -> Duration {
     let mut took = Vec::new();
     for _ in 0..times {
@@ -175,7 +175,7 @@ async fn timed<T>(took: &mut Vec<Duration>, call: impl Future<Output = Answer<T>
     answer
 }
 
-/// Begins an attack; it lasts until what is answered is dropped.
+/// Starts an attack, which lasts until the returned connections are dropped.
 async fn begin(server: &ServerProcess, attack: Attack, times: usize, key: &str) -> Vec<TcpStream> {
     let address = server.url().strip_prefix("http://").unwrap().to_owned();
     let request = request(attack, key);
@@ -185,7 +185,7 @@ async fn begin(server: &ServerProcess, attack: Attack, times: usize, key: &str) 
         let (address, request) = (address.clone(), request.clone());
         beginning.spawn(async move {
             let mut stream = TcpStream::connect(address).await.unwrap();
-            // A server that has had enough may have hung up.
+            // The server may have closed the connection to protect itself.
             drop(stream.write_all(&request).await);
             stream
         });
@@ -197,7 +197,7 @@ async fn begin(server: &ServerProcess, attack: Attack, times: usize, key: &str) 
     begun
 }
 
-/// What is sent over each connection.
+/// Returns the bytes that are sent over each connection.
 fn request(attack: Attack, key: &str) -> Vec<u8> {
     let get = |path: &str| format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {key}\r\n");
     let post = |path: &str, length: usize| {

@@ -1,5 +1,5 @@
-//! A store that is away while work waits for a quota: claims are refused and say why, nothing is handed out above the quota, and claims
-//! succeed again by themselves when it is back.
+//! A store that is down while work waits for a quota. Claims are refused with the reason, and no more work is handed
+//! out than the quota allows. Claims succeed again without intervention when the store is back.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ const QUOTA: &str = "two";
 const AT_ONCE: usize = 2;
 const WORK: usize = 5;
 
-/// Reservations made when the store went away are free again within 30 seconds.
+/// Reservations that exist when the store goes down are released within 30 seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -51,7 +51,7 @@ async fn claims_are_refused_while_postgres_is_gone() {
     examine(server).await;
 }
 
-/// The partitions of the work are reachable; only the use of the quota cannot be read.
+/// The partitions of the work are reachable. Only the usage of the quota cannot be read.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn claims_are_refused_while_the_home_of_a_quota_is_gone() {
     let mut cluster = Cluster::start();
@@ -68,7 +68,7 @@ async fn claims_are_refused_while_the_home_of_a_quota_is_gone() {
     examine(server).await;
 }
 
-/// The primary that has a partition: the three have equal parts of the slots, in their order.
+/// Returns the primary of a partition. The three primaries have equal, consecutive ranges of the slots.
 fn node_of(cluster: &Cluster, partition: &Partition) -> usize {
     let slot = cluster.nodes[0].ask(&["CLUSTER", "KEYSLOT", &partition.hash_tag()]);
     let slot: usize = slot.trim_start_matches(':').parse().unwrap();
@@ -81,7 +81,7 @@ async fn examine(server: ServerProcess) {
     assert_eq!(doctor(&store).await, WORK as u64);
 }
 
-/// Work of which one execution is with a worker, one more may be, and the rest has to wait.
+/// An outage while one execution is leased, the quota allows one more, and the rest waits.
 struct Outage {
     flowfabric: FlowFabric,
     first: Task,
@@ -146,7 +146,7 @@ impl Outage {
         }
     }
 
-    /// Asks until something is handed out.
+    /// Repeats a claim until it returns work.
     async fn claim_some(&self) -> Vec<Task> {
         loop {
             match claim(&self.flowfabric, WORK, 1_000).await {

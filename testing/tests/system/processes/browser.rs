@@ -1,4 +1,4 @@
-//! The example page in a real browser: it follows an execution with nothing but `EventSource` and a token.
+//! The example page in a real browser. It follows an execution with only an `EventSource` and a token.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -62,7 +62,7 @@ async fn a_page_reads_a_stream_to_its_end_over_a_restart_of_the_server() {
     stop(server).await;
 }
 
-/// A key that may do everything, in a store that no server has open.
+/// Creates a key with all permissions, in a store that no server has open.
 async fn create_key(store: &str) -> SecretKey {
     let key = SecretKey::draw(&SystemEntropy);
     let fabric = Connect::to(store).without_engine().connect().await.unwrap();
@@ -103,7 +103,7 @@ async fn complete(fabric: &FlowFabric, task: &Task) {
     fabric.backend().complete(args).await.unwrap();
 }
 
-/// Serves the example page at an address of its own, for every path.
+/// Serves the example page at its own address, for every path.
 async fn serve_page() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -117,7 +117,7 @@ async fn serve_page() -> SocketAddr {
                 }
                 let head = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\n";
                 let answer = format!("{head}content-length: {}\r\n\r\n{PAGE}", PAGE.len());
-                // Fails when the browser has gone.
+                // The write fails if the browser has closed the connection.
                 connection.write_all(answer.as_bytes()).await.ok();
             });
         }

@@ -1,4 +1,4 @@
-//! Usage that is reported while servers and workers are killed: every budget has counted each report once.
+//! Usage that is reported while servers and workers are killed. Every budget counts each report once.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,14 +17,14 @@ use uuid::Uuid;
 
 use super::{LEASE_TTL, stop};
 
-/// Executions that are submitted from one kill to the next.
+/// Number of executions submitted between two kills.
 const JOBS_A_KILL: usize = 120;
 
-/// Longer than a reservation stands that no lease came of, and than it takes until the next look for such: its execution is not claimed
-/// before.
+/// Time limit for an execution whose reservation led to no lease, and for the release of such a reservation. It is
+/// longer than the reservation lasts plus the time until the next check, because the execution is not claimed before.
 const GIVEN_BACK: Duration = Duration::from_secs(60);
 
-/// The spending of an execution: four reports, of 1 to 4 tokens and a call each.
+/// The usage of an execution: four reports of 1 to 4 tokens and one call each.
 const SPENT: [(&str, u64); 2] = [("calls", 4), ("tokens", 10)];
 
 const BUDGETS: [(&str, &str); 2] = [
@@ -35,25 +35,25 @@ const BUDGETS: [(&str, &str); 2] = [
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_report_counts_once_though_server_and_workers_are_killed() {
     let folder = tempfile::tempdir().unwrap();
-    are_killed(vec![ServerProcess::start(folder.path()).await]).await;
+    kill_repeatedly(vec![ServerProcess::start(folder.path()).await]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_report_counts_once_with_two_servers_on_valkey() {
     let valkey = Process::start(Flavour::Valkey, &[]);
-    are_killed(vec![ServerProcess::over(valkey.url()).await, ServerProcess::over(valkey.url()).await]).await;
+    kill_repeatedly(vec![ServerProcess::over(valkey.url()).await, ServerProcess::over(valkey.url()).await]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_report_counts_once_with_two_servers_on_postgres() {
     let postgres = Postgres::quick();
     let url = || postgres.url("flowfabric");
-    are_killed(vec![ServerProcess::over(url()).await, ServerProcess::over(url()).await]).await;
+    kill_repeatedly(vec![ServerProcess::over(url()).await, ServerProcess::over(url()).await]).await;
 }
 
-/// Kills a server and a worker in turn while reports come in, and compares the counts of budgets with the reports.
-/// `FF_KILLS` says how often.
-async fn are_killed(mut servers: Vec<ServerProcess>) {
+/// Kills servers and workers in turn while reports come in, and compares the counts of the budgets with the reports.
+/// `FF_KILLS` sets the number of kills.
+async fn kill_repeatedly(mut servers: Vec<ServerProcess>) {
     let kills = number("FF_KILLS", 6);
     let flowfabric = servers[0].connect().await;
     for (name, json) in BUDGETS {
@@ -116,16 +116,16 @@ async fn are_killed(mut servers: Vec<ServerProcess>) {
 
 async fn describe(flowfabric: &FlowFabric, name: &str) -> Option<BudgetInfo> {
     let budget = BudgetRef { namespace: Namespace::default_name(), name: BudgetName::parse(name).unwrap() };
-    // While a server comes back, it does not answer.
+    // A server that is restarting does not answer.
     flowfabric.backend().describe_budget(budget).await.ok()
 }
 
-/// The calls that so many executions report.
+/// Returns the number of calls that this many executions report.
 fn calls(executions: usize) -> u64 {
     SPENT[0].1 * u64::try_from(executions).unwrap()
 }
 
-/// Returns when so many calls have been counted.
+/// Waits until this many calls have been counted.
 async fn counted(flowfabric: &FlowFabric, calls: u64) {
     let dimension = Dimension::parse("calls").unwrap();
     let mut looks = interval(Duration::from_millis(10));
@@ -137,7 +137,7 @@ async fn counted(flowfabric: &FlowFabric, calls: u64) {
     }
 }
 
-/// The budgets once nothing is reserved of them.
+/// Waits until no budget has reservations, and returns the budgets.
 async fn settled(flowfabric: &FlowFabric) -> Vec<BudgetInfo> {
     let mut looks = interval(Duration::from_millis(100));
     loop {
@@ -153,7 +153,7 @@ async fn settled(flowfabric: &FlowFabric) -> Vec<BudgetInfo> {
     }
 }
 
-/// The sum of the reports of the executions.
+/// Returns the sum of the reports of the executions.
 async fn reported(flowfabric: &FlowFabric, ids: &[ExecutionId]) -> Amounts {
     let mut sum = BTreeMap::new();
     for id in ids {
@@ -164,7 +164,7 @@ async fn reported(flowfabric: &FlowFabric, ids: &[ExecutionId]) -> Amounts {
     sum
 }
 
-/// Leftovers that a server has corrected.
+/// Returns the metric of the leftovers that a server has corrected.
 async fn corrections(server: &ServerProcess) -> String {
     let metrics = server.read("/metrics").await;
     let line = metrics.lines().find(|line| line.starts_with("ff_quota_corrections_total"));

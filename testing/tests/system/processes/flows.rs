@@ -1,4 +1,4 @@
-//! Flows whose server is killed in the middle of their pending work.
+//! Flows whose server is killed during their pending work.
 
 use ff_core::contracts::{
     CancelFlowArgs, CompleteArgs, EdgeSpec, FlowEnd, FlowHeader, FlowInfo, NextArgs, NodeSpec, SubmitFlowArgs,
@@ -67,7 +67,8 @@ async fn every_sibling_is_cancelled_though_the_server_was_killed() {
     assert_eq!(examined(server).await, 2_002);
 }
 
-/// Submits a flow: a top if there is to be one, so many in the middle, and one that needs all of them, or any.
+/// Submits a flow: optionally a first node, the given number of middle nodes, and optionally a last node that joins
+/// them.
 async fn submit(flowfabric: &FlowFabric, shape: Shape) -> FlowId {
     let name = |text: &str| NodeName::parse(text).unwrap();
     let node = |text: &str| NodeSpec::new(name(text), Kind::parse("work").unwrap(), Payload::default());
@@ -93,7 +94,7 @@ struct Shape {
     sink: Option<Join>,
 }
 
-/// Takes up to so many members and has them succeed; says how many there were.
+/// Claims up to `max` members and completes them. Returns their number.
 async fn work(flowfabric: &FlowFabric, max: usize) -> usize {
     let args = NextArgs { max, wait_ms: 10_000, ..NextArgs::new(Holder::parse("hand", "hand-1").unwrap()) };
     let claimed = within("there is something to do", flowfabric.long_poll().next(args)).await.unwrap();
@@ -112,7 +113,7 @@ async fn ended(flowfabric: &FlowFabric, id: FlowId) -> FlowEnd {
     within("the flow ends", flowfabric.long_poll().flow_ended(&id, 60_000)).await.unwrap().expect("the flow goes on")
 }
 
-/// Stops the server, and has the doctor count the executions.
+/// Stops the server and returns the number of executions that the doctor examined.
 async fn examined(server: ServerProcess) -> u64 {
     let store = server.store().to_owned();
     stop(server).await;

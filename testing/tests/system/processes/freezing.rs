@@ -1,4 +1,5 @@
-//! Servers and stores that are frozen for some seconds, as a paused virtual machine or a throttled container is, and wake again.
+//! Servers and stores that are frozen for some seconds, like a paused virtual machine or a throttled container, and
+//! then woken.
 
 use std::time::Duration;
 
@@ -17,13 +18,13 @@ use tokio::time::{Instant, interval, timeout};
 
 use super::{LEASE_TTL, stop};
 
-/// Longer than anything waits for an answer without doubting the connection.
+/// Longer than any part of the system waits for an answer before it doubts the connection.
 const FROZEN: Duration = Duration::from_millis(4_500);
 
-/// How soon after waking every server must serve.
+/// Time limit for every server to serve again after it is woken.
 const SOON: Duration = Duration::from_secs(2);
 
-/// What is frozen and woken.
+/// A process that can be frozen and woken.
 trait Freeze {
     fn freeze(&self);
     fn wake(&self);
@@ -59,7 +60,8 @@ impl Freeze for Postgres {
     }
 }
 
-/// `FF_FREEZES` says how often each is frozen. The stores are tried side by side: they do next to nothing while they are frozen.
+/// `FF_FREEZES` sets how often each process is frozen. The stores are tested concurrently, because they are almost idle
+/// while they are frozen.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn everybody_serves_soon_after_a_freeze() {
     let folder = tempfile::tempdir().unwrap();
@@ -126,7 +128,7 @@ pub(super) async fn pass(time: Duration) {
     tokio::time::sleep(time).await;
 }
 
-/// Has work submitted, claimed and completed through each of them.
+/// Submits, claims and completes work through each of the connections.
 async fn everybody_serves(connections: &[FlowFabric], when: &str) {
     let began = Instant::now();
     for (nth, ff) in connections.iter().enumerate() {
@@ -136,8 +138,8 @@ async fn everybody_serves(connections: &[FlowFabric], when: &str) {
     }
 }
 
-/// Tries until work of this kind has come to its end. A claim whose answer was lost has leased what it found, so each try brings
-/// its own.
+/// Tries until work of this kind is completed. A claim whose answer was lost has leased the work that it found, so
+/// every round submits new work.
 async fn serve_once(ff: &FlowFabric, kind: &str) {
     let mut again = interval(Duration::from_millis(20));
     loop {
@@ -167,7 +169,7 @@ async fn submit_again_and_again(ff: FlowFabric) {
     loop {
         again.tick().await;
         let args = SubmitArgs::new(Kind::parse("hurry").unwrap(), Payload::json("1".to_owned()));
-        // Whether it arrives is for other tests to see.
+        // Other tests check whether the submission arrives.
         drop(ff.backend().submit(args).await);
     }
 }

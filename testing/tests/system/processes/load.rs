@@ -1,4 +1,4 @@
-//! A server that is killed again and again while clients and workers go on.
+//! A server that is killed repeatedly while clients and workers continue.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use tokio::time::interval;
 use super::{LEASE_TTL, stop};
 
 const SUBMITTERS: usize = 6;
-/// Jobs that are submitted from one kill to the next.
+/// Number of jobs submitted between two kills.
 const JOBS_A_KILL: usize = 360;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -34,7 +34,7 @@ async fn nothing_acknowledged_is_lost_when_a_server_on_postgres_is_killed() {
     is_killed_again_and_again(ServerProcess::over(database.url("flowfabric")).await).await;
 }
 
-/// `FF_KILLS` says how often.
+/// Kills the server repeatedly under load. `FF_KILLS` sets the number of kills.
 async fn is_killed_again_and_again(mut server: ServerProcess) {
     let kills = number("FF_KILLS", 6);
     let jobs = (kills + 1) * JOBS_A_KILL;
@@ -78,14 +78,14 @@ async fn is_killed_again_and_again(mut server: ServerProcess) {
         }
         assert!(worker.process.end().await.success());
     }
-    // A worker that lost its lease while the server was away may have finished the work without hearing of it.
+    // A worker that lost its lease while the server was down may never receive the answer to its completion.
     assert!(completions.len() >= jobs * 9 / 10, "{} completions were acknowledged", completions.len());
     let store = server.store().to_owned();
     stop(server).await;
     assert_eq!(doctor(&store).await, jobs as u64);
 }
 
-/// Submits its share of the jobs, each again and again until it is acknowledged.
+/// Submits its share of the jobs, and repeats each submission until it is acknowledged.
 async fn keep_submitting(
     flowfabric: FlowFabric,
     jobs: usize,

@@ -1,5 +1,5 @@
-//! Quotas whose servers and workers are killed between reserving, claiming and settling: no window and no number of slots is exceeded,
-//! and all work ends.
+//! Quotas whose servers and workers are killed between reservation, claim and settlement. No rate and no number of
+//! slots is exceeded, and all work ends.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -20,20 +20,20 @@ use super::stop;
 const KIND: &str = "timed";
 const CUSTOMERS: usize = 6;
 
-/// The limit of all work, and the limit of each customer.
+/// The limits of all work together and of each customer.
 const ALL: Limit = Limit { rate: Rate { limit: 40, window_ms: 2_000 }, at_once: 6 };
 const EACH: Limit = Limit { rate: Rate { limit: 10, window_ms: 2_000 }, at_once: 2 };
 
-/// How long a claim may take from the moment at which a quota admits it.
+/// Longest time between the admission by a quota and the claim.
 const ON_THE_WAY_MS: i64 = 500;
 
-/// Longer than a server takes to come back, so that only killed workers lose their leases.
+/// Longer than a server takes to restart, so that only killed workers lose their leases.
 const LEASE_TTL: Duration = Duration::from_secs(6);
 
-/// Reservations of a killed process are free again within 30 seconds, and its leases end; then work goes on.
+/// Reservations of a killed process are released within 30 seconds, and its leases expire. Then work continues.
 const PATIENCE: Duration = Duration::from_secs(100);
 
-/// Work that begins between two kills.
+/// Number of executions that begin between two kills.
 const BEGUN_BETWEEN: usize = 40;
 
 struct Limit {
@@ -68,14 +68,14 @@ async fn no_quota_is_exceeded_though_processes_are_killed_on_postgres() {
     kill_again_and_again(vec![server().await, server().await]).await;
 }
 
-/// Kills servers and workers in turn, `FF_KILLS` of them.
+/// Kills servers and workers in turn. `FF_KILLS` sets the number of kills.
 async fn kill_again_and_again(mut servers: Vec<ServerProcess>) {
     let kills = number("FF_KILLS", 6);
     let client = servers[0].connect().await.client();
     client.quota("all").unwrap().put(ALL.of(None)).await.unwrap();
     client.quota("each").unwrap().put(EACH.of(Some("tag:customer"))).await.unwrap();
     let customers = submit(&client, BEGUN_BETWEEN * (kills + 2)).await;
-    let mut witness = Witness::default();
+    let mut witness = WorkerLog::default();
     for (nth, server) in servers.iter().enumerate() {
         witness.hire(server, nth);
         witness.hire(server, nth);
@@ -114,7 +114,7 @@ async fn kill_again_and_again(mut servers: Vec<ServerProcess>) {
     assert_eq!(doctor(&store).await, customers.len() as u64);
 }
 
-/// Submits work of each customer in turn, and returns whose each is.
+/// Submits work of each customer in turn, and returns the customer of each execution.
 async fn submit(client: &Client, count: usize) -> BTreeMap<ExecutionId, String> {
     let mut customers = BTreeMap::new();
     for nth in 0..count {
@@ -125,18 +125,18 @@ async fn submit(client: &Client, count: usize) -> BTreeMap<ExecutionId, String> 
     customers
 }
 
-/// The workers, and what they say of when work began and ended.
+/// The workers, and the times that they report for the begin and end of work.
 #[derive(Default)]
-struct Witness {
+struct WorkerLog {
     workers: Vec<(usize, WorkerProcess)>,
     hired: usize,
     running: BTreeMap<(usize, ExecutionId), i64>,
-    /// By the worker: what it had, from when and until when.
+    /// Finished work: the worker, the execution, its begin and its end.
     spans: Vec<(usize, ExecutionId, i64, i64)>,
     begun: usize,
 }
 
-impl Witness {
+impl WorkerLog {
     fn hire(&mut self, server: &ServerProcess, nth: usize) {
         self.hired += 1;
         let worker = WorkerProcess::start(server.url(), &format!("worker-{}", self.hired), LEASE_TTL, 6);
@@ -157,7 +157,8 @@ impl Witness {
                     }
                     Line::Refused(id, code) => {
                         println!("the end of {id} is refused: {code}");
-                        // Its lease ended while it worked, as it does where a server is away for longer, and with it its slot.
+                        // The lease, and with it the slot, ended during the work. This happens if a server is down for
+                        // longer.
                         let lost = self.spans.iter().rposition(|(of, work, ..)| (of, work) == (worker, &id));
                         self.spans.remove(lost.expect("work ends before its end is refused"));
                     }
@@ -177,7 +178,7 @@ impl Witness {
         }
     }
 
-    /// Kills a worker of a server in the middle of its work, and starts another.
+    /// Kills a worker of a server during its work, and starts another one.
     async fn loses_a_worker(&mut self, server: &ServerProcess, nth: usize) {
         let at = self.workers.iter().position(|(worker, _)| worker / 1_000 == nth).expect("a worker of the server");
         self.workers[at].1.process.kill().await;
@@ -202,7 +203,7 @@ impl Witness {
         assert_eq!(self.running, BTreeMap::new(), "work began that did not end");
     }
 
-    /// When work was with a worker that lived: what it was, from when and until when.
+    /// Returns the times during which a live worker had work: the execution, its begin and its end.
     fn spans(&self) -> Vec<(ExecutionId, i64, i64)> {
         self.spans.iter().map(|(_, id, began, ended)| (*id, *began, *ended)).collect()
     }
@@ -219,7 +220,7 @@ async fn all_complete(client: &Client, ids: impl Iterator<Item = &ExecutionId>) 
     }
 }
 
-/// When each try at the work was claimed, by the store's clock.
+/// Returns the time of each attempt's claim, by the clock of the store.
 async fn claims(client: &Client, ids: impl Iterator<Item = &ExecutionId>) -> Vec<(ExecutionId, i64)> {
     let mut claims = Vec::new();
     for id in ids {
@@ -229,9 +230,9 @@ async fn claims(client: &Client, ids: impl Iterator<Item = &ExecutionId>) -> Vec
     claims
 }
 
-/// Of each key no more is with workers at any moment than the limit allows.
+/// Checks that workers never have more work of a key at the same time than the limit allows.
 fn no_slots_exceeded<'a>(spans: &[(ExecutionId, i64, i64)], key: impl Fn(&ExecutionId) -> &'a str, at_once: u32) {
-    // At one moment ends come before beginnings.
+    // At the same time, ends come before begins.
     let mut changes: Vec<_> =
         spans.iter().flat_map(|(id, began, ended)| [(*began, 1, key(id)), (*ended, -1, key(id))]).collect();
     changes.sort_unstable();
@@ -243,7 +244,7 @@ fn no_slots_exceeded<'a>(spans: &[(ExecutionId, i64, i64)], key: impl Fn(&Execut
     }
 }
 
-/// Of each key no more is claimed within any window than the limit allows.
+/// Checks that no more work of a key is claimed within any window than the limit allows.
 fn no_window_exceeded<'a>(claims: &[(ExecutionId, i64)], key: impl Fn(&ExecutionId) -> &'a str, rate: Rate) {
     let mut by_key = BTreeMap::<_, Vec<i64>>::new();
     claims.iter().for_each(|(id, at)| by_key.entry(key(id)).or_default().push(*at));
@@ -257,7 +258,7 @@ fn no_window_exceeded<'a>(claims: &[(ExecutionId, i64)], key: impl Fn(&Execution
     }
 }
 
-/// The reservations of dead processes are free again.
+/// Waits until the reservations of dead processes are released.
 async fn nothing_is_left(client: &Client) {
     let since = Instant::now();
     let mut look = interval(Duration::from_millis(500));

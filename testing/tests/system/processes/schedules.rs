@@ -1,4 +1,4 @@
-//! Schedules whose servers are killed and whose store is frozen around their ticks: each tick has one start.
+//! Schedules whose servers are killed and whose store is frozen around their ticks. Each tick has one start.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -17,10 +17,10 @@ use ff_testing::servers::{Flavour, Process};
 use super::freezing::pass;
 use super::stop;
 
-/// Schedules that tick every second, at different moments of it.
+/// Number of schedules, which tick every second at different times.
 const SCHEDULES: usize = 20;
 
-/// Longer than anything waits for an answer without doubting the connection.
+/// Longer than any part of the system waits for an answer before it doubts the connection.
 const FROZEN: Duration = Duration::from_millis(4_500);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -50,7 +50,7 @@ async fn every_tick_has_one_start_with_two_servers_on_postgres() {
     two_servers(servers, || postgres.freeze(), || postgres.thaw()).await;
 }
 
-/// Kills one server after the other, and then has the store be away for some ticks.
+/// Kills one server after the other, and then freezes the store for some ticks.
 async fn two_servers(mut servers: [ServerProcess; 2], freeze: impl Fn(), thaw: impl Fn()) {
     create(&servers[0].connect().await).await;
     for nth in 0..number("FF_KILLS", 6) {
@@ -84,10 +84,10 @@ async fn create(flowfabric: &FlowFabric) {
     }
 }
 
-/// Waits until the last schedule has ticked so many times more, and answers in the middle of its ticking.
+/// Waits until the last schedule has ticked this many more times. Returns while it continues to tick.
 async fn ticks(flowfabric: &FlowFabric, more: u64) {
     let last = async || {
-        // While a store comes back, a server may say that it does not answer.
+        // While a store restarts, a server may report that the store does not answer.
         let described = flowfabric.backend().describe_schedule(named(SCHEDULES - 1)).await;
         described.ok().and_then(|info| info.schedule.next_tick).map_or(0, |tick| tick.0)
     };
@@ -101,7 +101,7 @@ async fn ticks(flowfabric: &FlowFabric, more: u64) {
     within("schedules tick", waited).await;
 }
 
-/// Stops everything, and compares the started ticks with the expected ones.
+/// Stops all schedules and servers, and compares the started ticks with the expected ones.
 async fn settle(servers: Vec<ServerProcess>) {
     let flowfabric = servers[0].connect().await;
     let mut next = BTreeMap::new();
@@ -131,7 +131,7 @@ async fn settle(servers: Vec<ServerProcess>) {
         let expected: BTreeSet<_> =
             (created_at..).step_by(1_000).skip(1).take_while(|tick| *tick < next_tick).collect();
         let found: BTreeSet<_> = started.remove(&name).unwrap_or_default();
-        // A tick that was submitted when the pause came is started, and may not be noted.
+        // A tick submitted at the time of the pause is started, but may not be recorded.
         let found: BTreeSet<_> = found.into_iter().filter(|tick| *tick < next_tick).collect();
         assert_eq!(found, expected, "{name} did not start each of its ticks");
         assert!(expected.len() > 10);

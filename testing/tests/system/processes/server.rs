@@ -1,4 +1,4 @@
-//! A server that is asked to stop while many wait for it.
+//! A server that is stopped during long polls.
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ async fn a_stopping_server_answers_its_long_polls() {
     let flowfabric = server.connect().await;
     let id = submit(&flowfabric.client(), "nobody-does-this").await;
     let polls = long_polls(&flowfabric, id);
-    // Answers to later questions say that the earlier ones have arrived.
+    // The answers to later requests show that the earlier requests have arrived.
     for _ in 0..20 {
         flowfabric.client().get(&id).await.unwrap();
     }
@@ -32,7 +32,7 @@ async fn a_stopping_server_answers_its_long_polls() {
     }
 }
 
-/// One of each kind of question that waits: for work, for news and for an end.
+/// Starts one long poll of each kind: for work, for control messages and for an end.
 fn long_polls(flowfabric: &FlowFabric, id: ExecutionId) -> Vec<tokio::task::JoinHandle<()>> {
     let holder = Holder::parse("waiting", "waiting-1").unwrap();
     let (news, waits) = (holder.worker_instance_id.clone(), flowfabric.long_poll());
@@ -40,7 +40,7 @@ fn long_polls(flowfabric: &FlowFabric, id: ExecutionId) -> Vec<tokio::task::Join
         NextArgs { kinds: vec![Kind::parse("something-else").unwrap()], wait_ms: 60_000, ..NextArgs::new(holder) };
     let control = ControlArgs { worker_instance_id: news, after: None, wait_ms: 60_000 };
     let (for_work, for_news, for_end) = (waits.clone(), waits.clone(), waits.clone());
-    // Each must be answered; any answer will do.
+    // Each long poll must be answered, with any answer.
     vec![
         tokio::spawn(async move { drop(for_work.next(next).await) }),
         tokio::spawn(async move { drop(for_news.control(control).await) }),

@@ -13,21 +13,21 @@ use ff_testing::servers::{Flavour, Process};
 
 use super::{LEASE_TTL, stop, submit};
 
-/// How many steps the worker runs.
+/// Number of steps that the worker runs.
 const STEPS: u32 = 4;
-/// Long enough for a server to be started again.
+/// Long enough for a server to restart.
 const LONG_LEASE: Duration = Duration::from_secs(15);
-/// Jobs that are finished from one kill to the next.
+/// Number of jobs completed between two kills.
 const JOBS_A_KILL: usize = 30;
 
-/// A worker under test, and the execution it works on.
-struct Stepper {
+/// A worker under test, and the execution that it runs.
+struct StepWorker {
     worker: WorkerProcess,
     id: ExecutionId,
     attempt: u32,
 }
 
-impl Stepper {
+impl StepWorker {
     async fn start(server: &ServerProcess, name: &str, lease: Duration, id: ExecutionId, attempt: u32) -> Self {
         let mut worker = WorkerProcess::start(server.url(), name, lease, 1);
         assert_eq!(worker.says().await, Line::Ready);
@@ -45,12 +45,12 @@ impl Stepper {
         assert_eq!(self.worker.says().await, Line::Recorded(self.id, step, by));
     }
 
-    /// Lets the handler pass its gate: within a step that runs, or after one that is recorded.
+    /// Lets the handler pass its gate, either in a running step or after a recorded one.
     async fn go_on(&mut self) {
         self.worker.let_finish().await;
     }
 
-    /// Runs the steps from one on to their end.
+    /// Runs the steps from `first` to the last.
     async fn run_from(&mut self, first: u32) {
         for nth in first..STEPS {
             self.runs(nth).await;
@@ -67,7 +67,7 @@ async fn a_worker_killed_within_a_step_costs_only_that_step() {
     let server = ServerProcess::start(folder.path()).await;
     let client = server.connect().await.client();
     let id = submit(&client, "hold-steps").await;
-    let mut doomed = Stepper::start(&server, "doomed", LEASE_TTL, id, 0).await;
+    let mut doomed = StepWorker::start(&server, "doomed", LEASE_TTL, id, 0).await;
     doomed.runs(0).await;
     doomed.go_on().await;
     doomed.has(0, 0).await;
@@ -83,7 +83,7 @@ async fn a_worker_killed_between_steps_costs_none() {
     let server = ServerProcess::start(folder.path()).await;
     let client = server.connect().await.client();
     let id = submit(&client, "hold-steps").await;
-    let mut doomed = Stepper::start(&server, "doomed", LEASE_TTL, id, 0).await;
+    let mut doomed = StepWorker::start(&server, "doomed", LEASE_TTL, id, 0).await;
     doomed.runs(0).await;
     doomed.go_on().await;
     doomed.has(0, 0).await;
@@ -91,9 +91,9 @@ async fn a_worker_killed_between_steps_costs_none() {
     finish_after_the_first(server, &client, id).await;
 }
 
-/// Has another worker end an execution whose first step is recorded.
+/// Lets another worker end an execution whose first step is recorded.
 async fn finish_after_the_first(server: ServerProcess, client: &Client, id: ExecutionId) {
-    let mut heir = Stepper::start(&server, "heir", LEASE_TTL, id, 1).await;
+    let mut heir = StepWorker::start(&server, "heir", LEASE_TTL, id, 1).await;
     heir.has(0, 0).await;
     heir.go_on().await;
     heir.run_from(1).await;
@@ -107,16 +107,16 @@ async fn a_server_killed_around_a_recording_costs_no_step() {
     let folder = tempfile::tempdir().unwrap();
     let mut server = ServerProcess::start(folder.path()).await;
     let id = submit(&server.connect().await.client(), "hold-steps").await;
-    let mut worker = Stepper::start(&server, "worker", LONG_LEASE, id, 0).await;
-    // While a step runs.
+    let mut worker = StepWorker::start(&server, "worker", LONG_LEASE, id, 0).await;
+    // The server is killed while a step runs.
     worker.runs(0).await;
     server.kill_and_start_again().await;
     worker.go_on().await;
     worker.has(0, 0).await;
-    // Between two steps.
+    // The server is killed between two steps.
     server.kill_and_start_again().await;
     worker.go_on().await;
-    // About when the step is recorded: before, while or after the server hears of it.
+    // The server is killed around the time when the step is recorded: before, while or after it receives the call.
     for nth in 1..STEPS {
         worker.runs(nth).await;
         worker.go_on().await;
@@ -151,7 +151,7 @@ async fn no_recorded_step_runs_again_under_kills_on_valkey() {
     are_killed_again_and_again(ServerProcess::over(valkey.url()).await).await;
 }
 
-/// Kills workers and the server by turns while executions with steps run. `FF_KILLS` says how often.
+/// Kills workers and the server in turn while executions with steps run. `FF_KILLS` sets the number of kills.
 async fn are_killed_again_and_again(mut server: ServerProcess) {
     let kills = number("FF_KILLS", 6);
     let flowfabric = server.connect().await;
@@ -201,7 +201,8 @@ async fn ready(server: &ServerProcess, name: &str) -> WorkerProcess {
     worker
 }
 
-/// Every run gets the same result of a step, and no attempt runs a step after an earlier one got its result.
+/// Checks that every attempt gets the same result of a step, and that no attempt runs a step of which an earlier
+/// attempt got the result.
 fn check_lines(lines: &[Line], ran_by: &BTreeMap<ExecutionId, Vec<u32>>) {
     let mut runs = 0;
     for line in lines {

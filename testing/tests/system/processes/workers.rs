@@ -1,4 +1,4 @@
-//! Workers that are killed, stopped past their lease, or asked to stop.
+//! Workers that are killed, suspended past their lease, or stopped.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use tokio::time::interval;
 
 use super::{LEASE_TTL, stop, submit};
 
-/// How late the work of a killed worker may run again after its lease.
+/// How long after the end of a killed worker's lease its work may run again.
 const LATE: Duration = Duration::from_millis(500);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -71,7 +71,7 @@ async fn a_stopping_worker_finishes_its_execution_and_claims_no_more() {
     assert_eq!(worker.says().await, Line::Started(id));
 
     worker.process.send(Signal::TERM);
-    // Longer than its lease, which it must therefore go on renewing.
+    // The wait is longer than the lease, so the worker must continue to renew it.
     renewed_past(&client, &id, LEASE_TTL).await;
     assert!(worker.process.runs());
     let other = submit(&client, "hold").await;
@@ -92,7 +92,7 @@ async fn ready(server: &ServerProcess, name: &str) -> WorkerProcess {
     worker
 }
 
-/// Watches until the lease of an execution has been moved by more than `by`.
+/// Waits until the lease of an execution has been extended by more than `by`.
 async fn renewed_past(client: &Client, id: &ExecutionId, by: Duration) {
     let first = client.get(id).await.unwrap().lease.unwrap().expires_at;
     let by = u64::try_from(by.as_millis()).unwrap();

@@ -1,7 +1,8 @@
-//! Files of one crate do not import each other in circles: they can be read one after the other, from the ground up.
+//! Files of one crate do not import each other in circles, so they can be read one after the other, from the lowest up.
 //!
-//! A file imports the file of the module that a path names, in a `use` or in code. A path to a module around the file does not
-//! count, because a child is a part of its parent; nor does a `pub use`, or a parent's `use` that serves only its children.
+//! A file imports the file of the module that a path names, in a `use` or in code. A path to a module around the file
+//! does not count, because a child is a part of its parent. Nor does a `pub use`, or a parent's `use` that serves only
+//! its children.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -88,7 +89,8 @@ impl<'f> Modules<'f> {
         self.0.insert(path, Module { file, code, children });
     }
 
-    /// The module that a path names as seen from another, and what follows its name; nothing when it is of another crate.
+    /// Returns the module that a path names as seen from another module, and the rest of the path. Returns `None` for a
+    /// path into another crate.
     fn named<'p>(&self, from: &[String], path: &'p [&'p str]) -> Option<(ModulePath, &'p [&'p str])> {
         let (mut module, mut rest) = match path.first()? {
             &"crate" => (Vec::new(), &path[1..]),
@@ -107,7 +109,7 @@ impl<'f> Modules<'f> {
         Some((module, rest))
     }
 
-    /// The modules that a module imports, each with a name it takes from it.
+    /// Returns the modules that a module imports, each with an imported name.
     fn imports(&self, from: &ModulePath) -> BTreeMap<ModulePath, String> {
         let code = &self.0[from].code;
         let (mut imports, mut aliases) = (BTreeMap::new(), BTreeMap::new());
@@ -143,7 +145,7 @@ impl<'f> Modules<'f> {
 
 type Imports<'m> = BTreeMap<&'m ModulePath, BTreeMap<ModulePath, String>>;
 
-/// The modules that are imported from one, directly or through others.
+/// Returns the modules that a module imports, directly or indirectly.
 fn reach<'m>(imports: &'m Imports<'m>, from: &ModulePath) -> BTreeSet<&'m ModulePath> {
     let mut next: Vec<_> = imports[from].keys().collect();
     let mut found = BTreeSet::new();
@@ -155,7 +157,7 @@ fn reach<'m>(imports: &'m Imports<'m>, from: &ModulePath) -> BTreeSet<&'m Module
     found
 }
 
-/// Every set of files that import each other, with the imports that tie them.
+/// Returns every set of files that import each other, with the imports between them.
 fn circles(modules: &Modules<'_>) -> Vec<Finding> {
     let imports: Imports<'_> = modules.0.keys().map(|path| (path, modules.imports(path))).collect();
     let reached: BTreeMap<_, _> = modules.0.keys().map(|path| (path, reach(&imports, path))).collect();
@@ -176,7 +178,8 @@ fn circles(modules: &Modules<'_>) -> Vec<Finding> {
     findings
 }
 
-/// The words and signs of a program: names, `::`, and every other character alone. Comments and texts are left out.
+/// Returns the tokens of a program: names, `::`, and every other character alone. Comments and string literals are left
+/// out.
 fn words(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut rest = text;
@@ -216,7 +219,7 @@ fn words(text: &str) -> Vec<&str> {
     words
 }
 
-/// How long a text is, with the quote at its end.
+/// Returns the length of a string literal's rest, including its closing quote.
 fn quoted(text: &str, quote: char) -> usize {
     let mut is_escaped = false;
     for (at, c) in text.char_indices() {
@@ -228,7 +231,7 @@ fn quoted(text: &str, quote: char) -> usize {
     text.len()
 }
 
-/// The program without its test code.
+/// Returns the program without its test code.
 fn without_tests<'t>(words: &[&'t str]) -> Vec<&'t str> {
     let mut rest = Vec::with_capacity(words.len());
     let mut at = 0;
@@ -254,11 +257,11 @@ fn without_tests<'t>(words: &[&'t str]) -> Vec<&'t str> {
 struct Use<'t> {
     is_public: bool,
     path: Vec<&'t str>,
-    /// Its name from there on; `*` for everything.
+    /// The imported name; `*` for all names.
     alias: &'t str,
 }
 
-/// The imports of a program, and the program without them.
+/// Returns the imports of a program, and the program without them.
 fn uses<'t>(words: &[&'t str]) -> (Vec<Use<'t>>, Vec<&'t str>) {
     let (mut uses, mut rest) = (Vec::new(), Vec::new());
     let mut at = 0;
@@ -280,7 +283,7 @@ fn uses<'t>(words: &[&'t str]) -> (Vec<Use<'t>>, Vec<&'t str>) {
     (uses, rest)
 }
 
-/// Reads one branch of a `use`, and returns the rest.
+/// Reads one branch of a `use` and returns the rest.
 fn branch<'w, 't>(
     mut words: &'w [&'t str],
     around: &[&'t str],
@@ -323,7 +326,7 @@ fn branch<'w, 't>(
     words
 }
 
-/// The paths of several names in a program.
+/// Returns the paths of more than one name in a program.
 fn paths<'t>(words: &[&'t str]) -> Vec<Vec<&'t str>> {
     let is_name = |word: &str| word.starts_with(|c: char| c.is_alphabetic() || c == '_');
     let mut paths = Vec::new();

@@ -79,7 +79,7 @@ fn tickets(file: &File) -> Vec<Finding> {
     comments.filter_map(|(line, text)| Some(file.finding(line, ticket(text)?))).collect()
 }
 
-/// The comment of a line: what follows the first marker that stands free and outside a string.
+/// Returns the comment of a line: the text after the first marker outside a string.
 fn comment<'a>(line: &'a str, marker: &str) -> Option<&'a str> {
     let free = |at: usize| {
         let before = line[..at].replace("\\\"", "").replace("'\"'", "");
@@ -90,7 +90,7 @@ fn comment<'a>(line: &'a str, marker: &str) -> Option<&'a str> {
     line.match_indices(marker).find(|(at, _)| free(*at)).map(|(at, _)| &line[at + marker.len()..])
 }
 
-/// The words of a comment that read like a ticket or a note to self.
+/// Returns the words of a comment that read like a ticket or a note to self.
 fn ticket(comment: &str) -> Option<String> {
     let words: Vec<&str> = comment.split(|c: char| c.is_whitespace() || "()[],;".contains(c)).collect();
     let found = words.iter().enumerate().find(|(at, word)| {
@@ -104,12 +104,12 @@ fn is_unfinished(word: &str) -> bool {
     UNFINISHED.contains(&word.trim_matches(|c: char| !c.is_alphanumeric()))
 }
 
-/// `#12`, but not the anchor of an address.
+/// Returns whether a word is like `#12`, but not the anchor of an address.
 fn is_number_sign(word: &str) -> bool {
     word.strip_prefix('#').is_some_and(is_number)
 }
 
-/// Capitals, a dash and a number.
+/// Returns whether a word consists of capitals, a dash and a number.
 fn is_ticket_id(word: &str) -> bool {
     let Some((project, number)) = word.split_once('-') else { return false };
     let capitals = project.len() >= 2 && project.bytes().all(|byte| byte.is_ascii_uppercase());

@@ -1,4 +1,4 @@
-//! Every page can be reached, leads somewhere, and names only errors that exist.
+//! Every page can be reached, its links have targets, and it names only errors that exist.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use ff_core::engine_error::Code;
 
 use super::files::{self, File, Finding};
 
-/// The pages a reader starts from.
+/// The pages from which a reader starts.
 const ENTRANCES: &[&str] = &["README.md", "docs/README.md"];
 
 /// Headings of table columns that hold error codes.
@@ -83,7 +83,7 @@ fn an_error_that_does_not_exist_is_found() {
     assert!(codes(&File::new("docs/a.md", "| name | `a_b` |\n`lease_id`, `200 OK`, in 30 `s`\n")).is_empty());
 }
 
-/// A link to another file of the repository, and where it stands.
+/// A link to another file of the repository, and its position.
 struct Link {
     at: Finding,
     leads_to: String,
@@ -103,7 +103,7 @@ fn links(page: &File) -> Vec<Link> {
     links
 }
 
-/// The lines of a page outside its fenced blocks.
+/// Returns the lines of a page outside its fenced blocks.
 fn prose(page: &File) -> impl Iterator<Item = (usize, &str)> {
     let mut fenced = false;
     page.lines().filter(move |(_, text)| {
@@ -131,7 +131,7 @@ fn unreached(file: &File, reached: &BTreeSet<String>) -> Option<Finding> {
     ((page || example) && !reached.contains(&file.path)).then(|| file.finding(1, "no entrance links to it"))
 }
 
-/// A place that names an error, and its status if that is said too.
+/// A place that names an error, with its status if the page names one.
 struct Mention {
     at: Finding,
     code: String,
@@ -145,7 +145,7 @@ impl Mention {
     }
 }
 
-/// Errors a page names: as the `code` of a JSON body, in a table's column of codes, or with the status before it.
+/// Returns the errors that a page names: as the `code` of a JSON body, in a table's column of codes, or after a status.
 fn codes(page: &File) -> Vec<Mention> {
     let mention = |line, code: &str, status| Mention { at: page.finding(line, code), code: code.into(), status };
     let mut mentions = Vec::new();
@@ -175,7 +175,7 @@ fn with_status(text: &str) -> impl Iterator<Item = (u16, &str)> {
     pairs.filter(|(_, code)| is_word(code)).filter_map(|(status, code)| Some((status.parse().ok()?, code)))
 }
 
-/// The texts between backticks.
+/// Returns the texts between backticks.
 fn spans(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }

@@ -1,5 +1,5 @@
-//! Dependencies have the same features whichever package is built: otherwise building one package or an example after the
-//! whole workspace would build half of the tree again.
+//! Dependencies have the same features for every package that is built. Otherwise building one package or an example
+//! after the whole workspace would rebuild half of the tree.
 
 use std::collections::BTreeSet;
 
@@ -51,11 +51,11 @@ fn a_default_sdk_brings_no_store_and_the_server_brings_no_sdk() {
     assert!(!built("ff-server", "").contains("ff-sdk"));
 }
 
-/// The packages that are built, each with its version and its features.
+/// Returns the built packages, each with its version and its features.
 fn features(selected: &[&str]) -> BTreeSet<String> {
     let options = ["tree", "--locked", "--prefix", "none", "--no-dedupe", "--format", "{p}|{f}"];
     let listed = cargo(&[&options, selected].concat());
-    // Our own crates differ by design: the SDK has a feature for each store.
+    // The crates of the workspace differ by design: the SDK has a feature for each store.
     let theirs = listed.lines().filter(|line| line.contains('|') && !line.starts_with("ff-"));
     theirs.map(|line| line.replace(" (proc-macro)", "")).collect()
 }

@@ -1,16 +1,16 @@
-//! The repository's text files, and what a rule finds in them.
+//! The text files of the repository, and the violations of a rule in them.
 
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A text file of the repository, its path written from the top.
+/// A text file of the repository. Its path is relative to the top of the repository.
 pub(crate) struct File {
     pub(crate) path: String,
     pub(crate) text: String,
 }
 
-/// A place that breaks a rule.
+/// A place that violates a rule.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Finding {
     path: String,
@@ -29,17 +29,17 @@ impl File {
         Self { path: path.into(), text: text.into() }
     }
 
-    /// Its lines, counted from one.
+    /// Returns the lines of the file, counted from one.
     pub(crate) fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
         self.text.lines().enumerate().map(|(at, line)| (at + 1, line))
     }
 
-    /// The text after the last dot of its name; empty when there is none.
+    /// Returns the text after the last dot of the file's name, or an empty text if there is no dot.
     pub(crate) fn extension(&self) -> &str {
         Path::new(&self.path).extension().and_then(|extension| extension.to_str()).unwrap_or("")
     }
 
-    /// Whether it is a program, as opposed to prose or data.
+    /// Returns whether the file is a program, as opposed to prose or data.
     pub(crate) fn is_source(&self) -> bool {
         matches!(self.extension(), "rs" | "lua" | "py" | "sh" | "sql") || is_script(&self.path)
     }
@@ -49,18 +49,18 @@ impl File {
     }
 }
 
-/// Fails with every finding and the advice of the rule.
+/// Panics with all findings and the advice of the rule, unless there are no findings.
 pub(crate) fn assert_none(findings: &[Finding], rule: &str) {
     let list: Vec<_> = findings.iter().map(Finding::to_string).collect();
     assert!(findings.is_empty(), "{rule}\n{}", list.join("\n"));
 }
 
-/// The top of the repository.
+/// Returns the top of the repository.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// Every text file people write here.
+/// Returns every text file of the repository, except in `.git`, `.flowfabric` and `target`.
 pub(crate) fn all() -> Vec<File> {
     let mut files = Vec::new();
     walk(&root(), "", &mut files);
@@ -69,7 +69,7 @@ pub(crate) fn all() -> Vec<File> {
     files
 }
 
-/// One file by its path from the top.
+/// Returns one file by its path from the top of the repository.
 pub(crate) fn one(path: &str) -> File {
     File::new(path, read(&root().join(path)))
 }

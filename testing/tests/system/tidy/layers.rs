@@ -1,10 +1,10 @@
-//! A crate rests only on crates of the rows above it.
+//! A crate depends only on crates of earlier rows.
 
 use serde_json::Value;
 
 use super::supply::metadata;
 
-/// The rows of the house, from the ground up: a crate may use those before it.
+/// The rows of crates, from the lowest. A crate may depend on the crates before it.
 const ROWS: &[&str] = &[
     "ff-core",
     "ff-engine",
@@ -23,8 +23,8 @@ const ROWS: &[&str] = &[
     "ff-cli",
 ];
 
-/// Proof looks at everything, and nothing rests on it.
-const PROOF: &[&str] = &["ff-conformance", "ff-testing"];
+/// Test crates, which may depend on every crate. No crate depends on them.
+const TEST_CRATES: &[&str] = &["ff-conformance", "ff-testing"];
 
 #[test]
 fn crates_rest_only_on_rows_above() {
@@ -47,15 +47,15 @@ fn a_dependency_upwards_is_found() {
     assert_eq!(misplaced("ff-conformance", &["ff-server", "ff-sdk"]), [""; 0]);
 }
 
-/// The name of a dependency that is a crate of this workspace. Tests keep to the rows too, except that those of every layer may run
-/// on the store in memory.
+/// Returns the name of a dependency if it is a crate of this workspace. Dependencies of tests must respect the rows
+/// too, but the tests of every layer may use the store in memory.
 fn ours(dependency: &Value) -> Option<&str> {
     let name = dependency["path"].as_str().and(dependency["name"].as_str());
     name.filter(|name| dependency["kind"] != "dev" || *name != "ff-backend-memory")
 }
 
 fn misplaced(name: &str, uses: &[&str]) -> Vec<String> {
-    if PROOF.contains(&name) {
+    if TEST_CRATES.contains(&name) {
         return Vec::new();
     }
     let Some(row) = ROWS.iter().position(|crate_name| *crate_name == name) else {

@@ -1,5 +1,6 @@
-//! House rules a compiler does not know, checked over every file of the repository. Each rule also proves on made-up text
-//! that it can fail; forbidden text is put together from pieces there, so that this test does not find itself.
+//! House rules that a compiler does not know, checked in every file of the repository. Each rule also has a test with
+//! invented text that shows that the rule can fail. That text is assembled from fragments, so that this test does not
+//! find itself.
 
 mod circles;
 mod comments;

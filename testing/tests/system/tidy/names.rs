@@ -2,10 +2,10 @@
 
 use super::files::{self, File, Finding};
 
-/// Nouns that end as a participle does.
+/// Nouns that have the ending of a participle.
 const NOUNS: &[&str] = &["Feed", "Need"];
 
-/// Participles that end otherwise.
+/// Irregular participles.
 const IRREGULAR: &[&str] = &[
     "Begun", "Bound", "Brought", "Built", "Done", "Drawn", "Found", "Given", "Held", "Kept", "Known", "Lost", "Made",
     "Seen", "Sent", "Shown", "Spent", "Taken", "Told", "Woken", "Written",
@@ -47,7 +47,7 @@ fn participles(file: &File) -> Vec<Finding> {
     findings
 }
 
-/// The name of the type that a line declares.
+/// Returns the name of the type that a line declares.
 fn type_name(line: &str) -> Option<&str> {
     let line = line.trim_start();
     let declared = match line.strip_prefix("pub") {

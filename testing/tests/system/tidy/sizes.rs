@@ -1,10 +1,10 @@
-//! A file holds one idea and begins by saying which.
+//! A file contains one concept and begins with a comment that names it.
 
 use super::files::{self, File, Finding};
 
 const LINES_MAX: usize = 400;
 
-/// Files that may be longer, each with the reason it is still one idea.
+/// Files that may be longer, each with the reason why it is still one concept.
 const LONGER: &[(&str, &str)] = &[];
 
 /// Files that cannot begin with a module comment, each with the reason.

@@ -1,4 +1,4 @@
-//! Limits of the dependency tree: one registry, and the licences deny.toml allows.
+//! Limits of the dependency tree: a single registry, and the licences that deny.toml allows.
 
 use std::process::Command;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::files::{self, File, Finding};
 
-/// How the lock file names the one registry, wherever it is mirrored.
+/// The name of the registry in the lock file, for any mirror.
 const REGISTRY: (&str, &str) = ("registry+", "/rust-lang/crates.io-index");
 
 #[test]
@@ -61,13 +61,13 @@ fn licence_expressions_are_understood() {
     }
 }
 
-/// The metadata of the workspace and, without other options, of everything it depends on.
+/// Returns the metadata of the workspace and, without other options, of all its dependencies.
 pub(crate) fn metadata(options: &[&str]) -> Value {
     let output = cargo(&[&["metadata", "--format-version", "1", "--locked"], options].concat());
     serde_json::from_str(&output).unwrap_or_else(|error| panic!("cargo metadata: {error}"))
 }
 
-/// The output of cargo at the top of the repository.
+/// Returns the output of cargo at the top of the repository.
 pub(crate) fn cargo(arguments: &[&str]) -> String {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
@@ -79,7 +79,7 @@ pub(crate) fn cargo(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap_or_else(|error| panic!("cargo {arguments:?}: {error}"))
 }
 
-/// Packages of a lock file that were not published on the registry, or whose content is not pinned.
+/// Returns the packages of a lock file that are not from the registry or have no checksum.
 fn strays(lock: &File) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut lines = lock.lines().peekable();
@@ -94,13 +94,13 @@ fn strays(lock: &File) -> Vec<Finding> {
     findings
 }
 
-/// The licences deny.toml allows.
+/// Returns the licences that deny.toml allows.
 fn allowed(deny: &str) -> Vec<String> {
     let list = deny.split("allow = [").nth(1).and_then(|rest| rest.split(']').next()).unwrap_or("");
     list.split('"').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-/// Whether the terms of a licence expression can be met with allowed licences alone.
+/// Returns whether allowed licences alone satisfy a licence expression.
 fn permitted(expression: &str, allowed: &[String]) -> bool {
     let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
     let mut words = spaced.split_whitespace().collect::<Vec<_>>();
@@ -108,7 +108,7 @@ fn permitted(expression: &str, allowed: &[String]) -> bool {
     either(&mut words, allowed) && words.is_empty()
 }
 
-/// Terms joined by OR. The words still to be read are kept last to first.
+/// Evaluates terms joined by OR. The remaining words are in reverse order.
 fn either(words: &mut Vec<&str>, allowed: &[String]) -> bool {
     let mut met = both(words, allowed);
     while words.pop_if(|word| *word == "OR").is_some() {
@@ -117,7 +117,7 @@ fn either(words: &mut Vec<&str>, allowed: &[String]) -> bool {
     met
 }
 
-/// Terms joined by AND, which binds closer.
+/// Evaluates terms joined by AND, which binds more tightly than OR.
 fn both(words: &mut Vec<&str>, allowed: &[String]) -> bool {
     let mut met = term(words, allowed);
     while words.pop_if(|word| *word == "AND").is_some() {
@@ -126,7 +126,7 @@ fn both(words: &mut Vec<&str>, allowed: &[String]) -> bool {
     met
 }
 
-/// One licence, with its exception if it has one, or an expression in brackets.
+/// Evaluates one licence, with its exception if any, or an expression in brackets.
 fn term(words: &mut Vec<&str>, allowed: &[String]) -> bool {
     let Some(first) = words.pop() else { return false };
     if first == "(" {

@@ -1,4 +1,4 @@
-//! The product speaks of itself, not of how or where it is made.
+//! Files describe the product, not how or where it is made.
 
 use super::files::{self, File, Finding};
 

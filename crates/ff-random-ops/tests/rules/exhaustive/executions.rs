@@ -1,5 +1,5 @@
-//! A small world, and every move it allows: two executions, two workers that remember their last two fences, and a
-//! clock that goes to just before, to, and just after the next moment that is due.
+//! A small world and all its moves: two executions, two workers that remember their last two fences, and a clock that
+//! advances to just before, exactly at, and just after the next due time.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use ff_random_ops::Adjustment;
 use ff_random_ops::laws::{Step, answers_again, as_expected, healthy, lawful, promised, tokens_open_nothing_else};
 use uuid::Uuid;
 
-use super::sameness::sameness;
+use super::identity::identity;
 use super::suspensions::{about_waiting, remember_granted, wishes_to_wait};
 use super::{Search, World};
 use crate::{claim, holder};
@@ -32,7 +32,7 @@ use crate::{claim, holder};
 pub(crate) const PARTITIONS: PartitionConfig =
     PartitionConfig { num_flow_partitions: 1, num_budget_partitions: 1, num_quota_partitions: 1 };
 
-/// Spans are multiples of each other, so that moments of different kinds fall together.
+/// The durations are multiples of each other, so that timers of different kinds fire at the same time.
 const TTL_MS: u64 = 1_000;
 const DELAY_MS: u64 = 1_000;
 const BACKOFF_MS: u64 = 1_000;
@@ -46,13 +46,13 @@ pub(crate) struct ExecutionWorld {
     always: Arc<[Operation]>,
     pub(crate) model: Model,
     pub(crate) now: TimestampMs,
-    /// Each worker's last two fences of each execution, in the order they were handed out.
+    /// Each worker's last two fences of each execution, in the order in which they were handed out.
     leases: Vec<HeldLease>,
-    /// The last two waitpoints that were granted; none are made in a world that does not wait.
+    /// The last granted waitpoints. `None` in a world without waiting.
     granted: Option<Vec<GrantedWaitpoint>>,
     /// Whether operators adjust executions.
     operated: bool,
-    /// Whether executions that are ready are kept back.
+    /// Whether ready executions are held, blocked and assigned.
     kept_back: bool,
 }
 
@@ -63,7 +63,7 @@ struct HeldLease {
     fence: Fence,
 }
 
-/// One way on from a state.
+/// One move from a state.
 #[derive(Clone, Debug)]
 pub(crate) enum Move {
     Clock(TimestampMs),
@@ -71,7 +71,7 @@ pub(crate) enum Move {
 }
 
 impl ExecutionWorld {
-    /// Nothing submitted yet, and this to submit.
+    /// Creates a world where this work is not submitted yet.
     pub(crate) fn new(work: impl IntoIterator<Item = SubmitArgs>) -> Self {
         let pump = Operation::Pump(PumpArgs { partition: 0 });
         let submissions = work.into_iter().map(Operation::Submit);
@@ -81,24 +81,24 @@ impl ExecutionWorld {
         Self { always, model, now: TimestampMs(1_700_000_000_000), leases, granted, operated: false, kept_back: false }
     }
 
-    /// The same, where operators adjust executions.
+    /// Creates a world where operators also adjust executions.
     pub(crate) fn operated(work: impl IntoIterator<Item = SubmitArgs>) -> Self {
         Self { operated: true, ..Self::new(work) }
     }
 
-    /// The same, where executions that are ready are kept back.
+    /// Creates a world where ready executions are also held, blocked and assigned.
     pub(crate) fn kept_back(work: impl IntoIterator<Item = SubmitArgs>) -> Self {
         Self { kept_back: true, ..Self::new(work) }
     }
 
-    /// The same, where executions may wait.
+    /// Creates a world where executions may also wait.
     pub(crate) fn waiting(work: impl IntoIterator<Item = SubmitArgs>) -> Self {
         let mut world = Self { granted: Some(Vec::new()), ..Self::new(work) };
         world.model.set_ring(0, KeyRing::of(Kid::first(), Secret::drawn([7; 32])));
         world
     }
 
-    /// Remembers the fences a reply handed out to a worker, and forgets those before its last two.
+    /// Records the fences and waitpoints that a reply handed out. Keeps a worker's last two fences of each execution.
     pub(crate) fn remember(&mut self, operation: &Operation, reply: &Reply) {
         if let Some(granted) = &mut self.granted {
             remember_granted(granted, reply);
@@ -115,8 +115,9 @@ impl ExecutionWorld {
         }
     }
 
-    /// Just before, at and just after the next moment ahead. Where operators are about nothing is kept for long enough: a key
-    /// that is forgotten by then makes two executions out of one, and each multiplies what the other can do.
+    /// Returns the times just before, at and just after the next due time. A world with operators never advances to the
+    /// end of a retention: the key would be forgotten by then, and a repeated submission would create a second
+    /// execution, which multiplies the number of states.
     fn clock(&self) -> impl Iterator<Item = TimestampMs> + use<> {
         let awaited = |due: &&Due| !self.operated || **due != Due::Retention;
         let moments = |execution: &Execution| {
@@ -155,7 +156,7 @@ impl World for ExecutionWorld {
     type Move = Move;
 
     fn identity(&self) -> u64 {
-        sameness(&self.model, self.now)
+        identity(&self.model, self.now)
     }
 
     fn moves(&self) -> Vec<Move> {
@@ -203,7 +204,7 @@ impl World for ExecutionWorld {
     }
 }
 
-/// Operations that keep a ready execution back or release it.
+/// Returns the operations that hold, block or assign a ready execution, or undo that.
 fn keeping_back(execution_id: ExecutionId, found: Option<&Execution>, now: TimestampMs) -> Vec<Operation> {
     let lease_epoch = found.map_or(LeaseEpoch(0), Execution::epoch);
     let quota = BlockDetail::Budget { name: "b".into(), dimension: "d".into(), retry_at: Some(now + DELAY_MS) };
@@ -225,14 +226,14 @@ fn keeping_back(execution_id: ExecutionId, found: Option<&Execution>, now: Times
     operations
 }
 
-/// An execution with every policy that has a moment, started at once or later.
+/// Returns an execution with every policy that sets a timer, started at once or later.
 pub(crate) fn bounded_work() -> [SubmitArgs; 2] {
     let bounded = SubmitArgs { uuid: Uuid::from_u128(1), policy: bounded(), ..work("bounded") };
     let later = SubmitArgs { start: Start::After(DELAY_MS), ..bounded.clone() };
     [bounded, later]
 }
 
-/// A plain execution under a key, the same under another id, and other work under the same key.
+/// Returns a plain execution under a key, the same under another id, and other work under the same key.
 pub(crate) fn keyed_work() -> [SubmitArgs; 3] {
     let key = IdempotencyKey::parse("once").expect("a key");
     let plain = SubmitArgs { uuid: Uuid::from_u128(2), idempotency_key: Some(key), policy: plain(), ..work("plain") };
@@ -266,13 +267,13 @@ fn plain() -> Policy {
     }
 }
 
-/// A plain execution with a deadline, for a world that waits.
+/// Returns a plain execution with a deadline, for a world with waiting.
 pub(crate) fn waiting_work() -> [SubmitArgs; 1] {
     let timeout_policy = TimeoutPolicy { execution_deadline_ms: Some(DEADLINE_MS), ..TimeoutPolicy::default() };
     [SubmitArgs { uuid: Uuid::from_u128(1), policy: Policy { timeout_policy, ..plain() }, ..work("bounded") }]
 }
 
-/// A worker asks for each kind, and for two of any.
+/// Returns the claims of a worker: one execution of each kind, and two of any kind.
 fn claims(worker: usize) -> [ClaimArgs; 3] {
     let claim = |kinds, max| ClaimArgs { kinds, holder: holder(worker), lease_ttl_ms: TTL_MS, ..claim(0, max) };
     [claim(vec![kind("bounded")], 1), claim(vec![kind("plain")], 1), claim(vec![], 2)]

@@ -1,5 +1,5 @@
-//! Every way on from every state of a small flow, breadth first: members claimed, ended, cancelled and replayed, the flow
-//! cancelled and grown, pending work done.
+//! Every move from every state of a small flow, breadth first: members are claimed, ended, cancelled and replayed, the
+//! flow is cancelled and grown, and pending work is done.
 
 use std::fmt::Write;
 
@@ -23,11 +23,11 @@ use uuid::Uuid;
 use super::{Search, World};
 use crate::claim;
 
-/// One, so that nothing is elsewhere.
+/// One partition, so that every operation is local.
 const PARTITIONS: PartitionConfig =
     PartitionConfig { num_flow_partitions: 1, num_budget_partitions: 1, num_quota_partitions: 1 };
 
-/// Two upstreams of a join that cancels, one of which another child needs as well, and what comes after it.
+/// Two upstreams of a join that cancels, one of which has another dependent, and a dependent of the join.
 const SMALL_FLOW: &[(&str, &str)] = &[("a", "c"), ("b", "c"), ("b", "d"), ("c", "e")];
 
 const NOW: TimestampMs = TimestampMs(1_700_000_000_000);
@@ -36,7 +36,7 @@ const NOW: TimestampMs = TimestampMs(1_700_000_000_000);
 pub(crate) struct FlowWorld(Model);
 
 impl FlowWorld {
-    /// The small flow, submitted.
+    /// Creates the world with the small flow submitted.
     pub(crate) fn new() -> Self {
         let (mut model, entropy) = (Model::default(), SeededEntropy::new(0));
         for part in small(SMALL_FLOW).plan().expect("a graph without a fault") {
@@ -52,7 +52,7 @@ impl World for FlowWorld {
     type Move = Operation;
 
     fn identity(&self) -> String {
-        sameness(&self.0)
+        identity(&self.0)
     }
 
     fn moves(&self) -> Vec<Operation> {
@@ -73,7 +73,7 @@ impl World for FlowWorld {
     }
 }
 
-/// Every way on, always in the same order.
+/// Returns every possible operation, always in the same order.
 fn operations(model: &Model) -> Vec<Operation> {
     let mut operations = vec![Operation::Claim(claim(0, 1)), Operation::Pump(PumpArgs { partition: 0 })];
     for execution in model.executions() {
@@ -132,8 +132,8 @@ fn flow_id() -> FlowId {
     FlowId::from_uuid(Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0001))
 }
 
-/// Identifies a state: two are equal exactly when the rules cannot tell them apart.
-fn sameness(model: &Model) -> String {
+/// Identifies a state. Two states are equal exactly when the rules cannot distinguish them.
+fn identity(model: &Model) -> String {
     let mut same = String::new();
     for execution in model.executions() {
         let phase = match &execution.phase {

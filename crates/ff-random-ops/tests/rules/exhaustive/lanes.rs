@@ -1,5 +1,5 @@
-//! Every order in which the messages of a lane with a limit can come, breadth first: two partitions with two executions each,
-//! and a limit of one. No message is ever lost for good, so each can also come again, and late.
+//! Every order in which the messages of a lane with a limit can arrive, breadth first: two partitions with two
+//! executions each, and a limit of one. No message is lost for good, so each may also arrive again and late.
 
 use std::fmt::Write;
 
@@ -24,7 +24,7 @@ const PARTITIONS: PartitionConfig =
     PartitionConfig { num_flow_partitions: 2, num_budget_partitions: 1, num_quota_partitions: 1 };
 const NOW: TimestampMs = TimestampMs(1_700_000_000_000);
 
-/// A state, and every message that was ever sent in it.
+/// A state, and every message sent so far.
 #[derive(Clone, Default)]
 pub(crate) struct LaneWorld {
     model: Model,
@@ -33,7 +33,7 @@ pub(crate) struct LaneWorld {
 }
 
 impl LaneWorld {
-    /// Two executions on each partition, and a limit of one that both know.
+    /// Creates two executions on each partition, and a limit of one that both partitions know.
     pub(crate) fn new() -> Self {
         let entropy = SeededEntropy::new(0);
         let mut start = Self::default();
@@ -63,7 +63,7 @@ impl LaneWorld {
         reply
     }
 
-    /// The last grant the lane's home gave a partition.
+    /// Returns the number of the last grant that the lane's home gave to a partition.
     fn last_grant(&self, partition: u16) -> u64 {
         let home = self.model.lane(lane_partition(&lane(), &PARTITIONS), &lane()).ok().flatten();
         home.and_then(|home| home.shares.get(&partition)).map_or(0, |share| share.seq)
@@ -74,7 +74,7 @@ impl World for LaneWorld {
     type Identity = String;
     type Move = Operation;
 
-    /// How each execution stands, what each partition knows of the lane, and what was sent.
+    /// Identifies a state by the state of each execution, the lane as each partition knows it, and the messages sent.
     fn identity(&self) -> String {
         let mut text = String::new();
         for execution in self.model.executions() {
@@ -122,7 +122,7 @@ impl World for LaneWorld {
     }
 }
 
-/// Two executions on each partition, and a limit of one.
+/// Returns the operations that submit two executions on each partition and set a limit of one.
 fn beginning() -> Vec<Operation> {
     let mut left = [2, 2];
     let work = |nth| SubmitArgs {

@@ -1,11 +1,11 @@
-//! Every state that a small world can come to, breadth first. In each of them, and on every way from one to the next, the
-//! laws hold. One execution alone is followed until there is nothing new; others up to a number of moves, since each
-//! multiplies what the other can do.
+//! Every state that a small world can reach, breadth first. The laws hold in each state and for every move between
+//! states. A single execution that does not suspend is followed until no new state is found. Other worlds are followed
+//! for a limited number of moves: each execution multiplies the states of the others.
 
 mod executions;
 mod flows;
+mod identity;
 mod lanes;
-mod sameness;
 mod suspensions;
 
 use std::collections::{HashSet, VecDeque};
@@ -23,11 +23,11 @@ use self::executions::{ExecutionWorld, bounded_work, keyed_work, waiting_work};
 use self::flows::FlowWorld;
 use self::lanes::LaneWorld;
 
-/// How many moves two executions are followed for: one more where the build is fast, since each takes three times as
-/// long as the last.
+/// Number of moves for two executions. Each further move takes three times as long as the last, so only an optimised
+/// build makes one more.
 const MOVES_OF_TWO: usize = if cfg!(debug_assertions) { 8 } else { 9 };
 
-/// The same for one that suspends: it can suspend again without end.
+/// Number of moves for an execution that suspends, which can suspend again without end.
 const MOVES_OF_WAITING: usize = if cfg!(debug_assertions) { 9 } else { 10 };
 
 const MOVES_OF_FLOWS: usize = if cfg!(debug_assertions) { 5 } else { 7 };
@@ -90,18 +90,18 @@ fn a_limit_holds_in_every_order_its_messages_can_come_in() {
     assert!(visited.states >= 500, "visited only {}", visited.states);
 }
 
-/// A state of a small world, and every way on from it.
+/// A state of a small world, with every move from it.
 trait World: Clone {
     type Move: Clone + Debug;
-    /// Identifies a state: two are equal exactly when the rules cannot tell them apart.
+    /// Identifies a state. Two states are equal exactly when the rules cannot distinguish them.
     type Identity: Eq + Hash;
 
     fn identity(&self) -> Self::Identity;
 
-    /// Every way on, always in the same order.
+    /// Returns every move from this state, always in the same order.
     fn moves(&self) -> Vec<Self::Move>;
 
-    /// Makes one move and checks it; the world after it, when it changed.
+    /// Makes one move and checks it. Returns the next state, or `None` if the move changed nothing.
     fn take(&self, step: &Self::Move, search: &mut Search) -> Result<Option<Self>, String>;
 
     /// Checks a state that was not visited before.
@@ -125,15 +125,15 @@ impl Search {
 struct VisitedStates {
     states: usize,
     coverage: Coverage,
-    /// Whether every move from every state leads to one that was visited.
+    /// Whether every move from every state leads to a visited state.
     closed: bool,
 }
 
-/// Visits everything within a number of moves, and says how much that was.
+/// Visits every state within a number of moves. Returns the number of states and the coverage.
 fn visit_all<W: World>(name: &str, start: W, moves_at_most: usize) -> VisitedStates {
     let mut search = Search { entropy: SeededEntropy::new(1), coverage: Coverage::default() };
     let mut seen = HashSet::from([start.identity()]);
-    // How each state was first come to: from which, by which move.
+    // For each state, the state and the move from which it was first reached.
     let mut trail: Vec<(usize, Option<W::Move>)> = vec![(0, None)];
     let mut ahead = VecDeque::from([(0, 0, start)]);
     let (mut steps, mut closed) = (0_u64, true);
@@ -163,7 +163,7 @@ fn visit_all<W: World>(name: &str, start: W, moves_at_most: usize) -> VisitedSta
     VisitedStates { states: seen.len(), coverage: search.coverage, closed }
 }
 
-/// The moves that lead to a state: the fewest, since the search is breadth first.
+/// Returns the moves that lead to a state. No shorter sequence exists, since the search is breadth first.
 fn script<M>(trail: &[(usize, Option<M>)], mut state: usize) -> Vec<&M> {
     let mut moves = Vec::new();
     while let (from, Some(step)) = &trail[state] {

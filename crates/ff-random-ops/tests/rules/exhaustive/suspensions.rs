@@ -1,5 +1,5 @@
-//! The moves of a small world that waits: two waitpoints, a signal that counts and one that does not, every timeout, an
-//! operator, and old tokens.
+//! The moves of a small world with waiting: two waitpoints, a signal that counts and one that does not, every timeout,
+//! an operator, and old tokens.
 
 use ff_core::contracts::{
     CloseWaitpointArgs, CreateWaitpointArgs, DeliverArgs, GrantedWaitpoint, ResumeArgs, SuspendArgs, Timeout,
@@ -14,7 +14,8 @@ use ff_core::types::{ExecutionId, SignalName, WaitpointKey};
 const TIMEOUT_MS: u64 = 1_000;
 const PENDING_MS: u64 = 1_500;
 
-/// The requests of a holder: each timeout on a new waitpoint, or a wait on one made ahead and a new one together.
+/// Returns the requests of a holder: a suspension on a new waitpoint with each timeout behaviour, a suspension on a
+/// pending and a new waitpoint together, and the creation of a waitpoint.
 pub(crate) fn wishes_to_wait(execution_id: ExecutionId, fence: Fence, granted: &[GrantedWaitpoint]) -> Vec<Operation> {
     let plain = SuspendArgs {
         condition: Condition::Signal { waitpoint: key("a"), name: SignalName::parse("go").ok() },
@@ -44,7 +45,8 @@ pub(crate) fn wishes_to_wait(execution_id: ExecutionId, fence: Fence, granted: &
     wishes.into_iter().map(Operation::Suspend).chain([Operation::CreateWaitpoint(create)]).collect()
 }
 
-/// The requests of other callers: a counted and an ignored signal to every known waitpoint, a decision, a close.
+/// Returns the requests of other callers: a counted and an ignored signal to every known waitpoint, its closing, and a
+/// decision.
 pub(crate) fn about_waiting(execution_id: ExecutionId, granted: &[GrantedWaitpoint]) -> Vec<Operation> {
     let signal = |granted: &GrantedWaitpoint, name: &str| {
         let token = PresentedToken::from(&granted.waitpoint_token);
@@ -60,7 +62,7 @@ pub(crate) fn about_waiting(execution_id: ExecutionId, granted: &[GrantedWaitpoi
     about.chain([decide]).collect()
 }
 
-/// Remembers the last waitpoint of each key, and the one before it.
+/// Remembers the last two waitpoints of each key.
 pub(crate) fn remember_granted(known: &mut Vec<GrantedWaitpoint>, reply: &Reply) {
     let waitpoints: Vec<_> = match reply {
         Reply::Suspended(suspended) => suspended.waitpoints.clone(),

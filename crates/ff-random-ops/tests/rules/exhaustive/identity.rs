@@ -1,4 +1,4 @@
-//! Equality of states: two are equal exactly when the rules cannot tell them apart.
+//! Equality of states. Two states are equal exactly when the rules cannot distinguish them.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::mem::discriminant;
@@ -9,9 +9,10 @@ use ff_core::model::Model;
 use ff_core::types::{TimestampMs, WorkerInstanceId};
 use ff_core::view::View;
 
-/// Stands for a state. Ids, epochs and histories are left out, since rules only ever compare the ids of the last lease
-/// and count the rest up; moments count from now; workers are told apart, not by name; policies are as submitted.
-pub(crate) fn sameness(model: &Model, now: TimestampMs) -> u64 {
+/// Returns the identity of a state. Ids, epochs and histories are left out, since rules only compare the ids of the
+/// last lease and count the rest up. Times are relative to now. Workers are numbered, without their names. Policies
+/// never change after the submission.
+pub(crate) fn identity(model: &Model, now: TimestampMs) -> u64 {
     let mut hasher = DefaultHasher::new();
     let mut workers = Vec::new();
     for execution in model.executions() {
@@ -29,7 +30,7 @@ pub(crate) fn sameness(model: &Model, now: TimestampMs) -> u64 {
     hasher.finish()
 }
 
-/// The phase, and the number of the worker that holds it.
+/// Returns the phase, and the number of the worker that holds the execution.
 fn standing<'m>(execution: &'m Execution, workers: &mut Vec<&'m WorkerInstanceId>) -> (u8, usize) {
     match &execution.phase {
         Phase::Delayed { why, .. } => (0, *why as usize),
@@ -48,8 +49,8 @@ fn standing<'m>(execution: &'m Execution, workers: &mut Vec<&'m WorkerInstanceId
     }
 }
 
-/// Waits and signals: waitpoints made ahead and whether a signal came early, the count of a condition,
-/// and how the last suspension ended, as far as the same lease may ask again.
+/// Describes waitpoints and signals: the pending waitpoints and whether a signal arrived early, the number of counted
+/// signals, and the end of the last suspension, as far as the same lease may repeat the suspension.
 fn waiting(model: &Model, execution: &Execution) -> Vec<String> {
     let early = |id| model.waitpoint(&execution.id, &id).ok().flatten().is_some_and(|w| !w.buffered.is_empty());
     let mut seen: Vec<_> =
@@ -64,8 +65,8 @@ fn waiting(model: &Model, execution: &Execution) -> Vec<String> {
     seen
 }
 
-/// How far every moment lies ahead. Of those that have passed only the order matters, and of being forgotten only whether
-/// the time for it has come: nothing else depends on how far off that is.
+/// Returns the time until each timer. Of past timers only the order matters, and of the retention only whether it is
+/// over: no rule depends on these distances.
 fn moments(execution: &Execution, now: TimestampMs) -> Vec<Option<i64>> {
     let all: Vec<_> = Due::ALL.iter().map(|due| execution.due_at(*due)).collect();
     let later_but_past = |at: TimestampMs| all.iter().flatten().filter(|other| at < **other && **other <= now).count();
@@ -77,8 +78,8 @@ fn moments(execution: &Execution, now: TimestampMs) -> Vec<Option<i64>> {
     Due::ALL.iter().zip(&all).map(far).collect()
 }
 
-/// The attempt that the next claim begins or resumes; for one to be resumed also how much of its timeout is used up. A
-/// running attempt's timeout is a moment of its own.
+/// Returns the attempt that the next claim begins or resumes, and for one to be resumed the used part of its timeout.
+/// The timeout of a running attempt is among the timers.
 fn attempt(execution: &Execution) -> (u8, u64) {
     match &execution.attempt {
         AttemptSlot::Open(_) if matches!(execution.phase, Phase::Running { .. }) => (0, 0),
