@@ -3,20 +3,20 @@
 use ff_core::api_key::{KeyInfo, Role};
 use ff_core::engine_error::{Code, Refusal};
 
-/// The access a route requires, where a server asks for keys.
+/// The access a route requires, if the server requires keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// None: the route reveals nothing, or its input is authority enough.
+    /// No key: the route reveals nothing, or its input contains the proof of authority.
     Open,
-    /// A waitpoint's token, or a key that may signal.
+    /// A waitpoint's token, or a key whose role allows signals.
     Token,
     /// Any valid key.
     AnyKey,
-    /// A key with one of these roles; it reaches only the key's namespace.
+    /// A key with one of these roles. The call is limited to the namespace of the key.
     Roles(&'static [Role]),
-    /// The same, or a token for the stream of the execution that is named.
+    /// The same, or a token for the stream of the execution in the path.
     RolesOrStreamToken(&'static [Role]),
-    /// A key of every namespace with one of these roles: it is about the whole deployment.
+    /// A key for all namespaces with one of these roles: the call concerns the whole deployment.
     Deployment(&'static [Role]),
 }
 
@@ -26,7 +26,7 @@ pub const ANY: Access = Access::AnyKey;
 pub const SUBMIT: Access = Access::Roles(&[Role::Submit]);
 pub const WORK: Access = Access::Roles(&[Role::Work]);
 pub const OPERATE: Access = Access::Roles(&[Role::Operate]);
-/// Reading, for every role that has to do with executions.
+/// Reading, by the submitter, a worker or an operator.
 pub const READ: Access = Access::Roles(&[Role::Submit, Role::Work, Role::Operate]);
 /// Reading the output of an execution.
 pub const READ_STREAM: Access = Access::RolesOrStreamToken(&[Role::Submit, Role::Work, Role::Operate]);
@@ -36,27 +36,27 @@ pub const STEER: Access = Access::Roles(&[Role::Submit, Role::Operate]);
 pub const GROW: Access = Access::Roles(&[Role::Submit, Role::Work]);
 /// Closing, by the holder or an operator.
 pub const CLOSE: Access = Access::Roles(&[Role::Work, Role::Operate]);
-/// Calls about all namespaces.
+/// Calls of operators about all namespaces.
 pub const EVERYBODY: Access = Access::Deployment(&[Role::Operate]);
 pub const ADMIN: Access = Access::Deployment(&[Role::Admin]);
 
 impl Access {
-    /// Whether a key is looked at, if one is shown.
-    pub fn looks_at_keys(self) -> bool {
+    /// Returns whether a key that is sent is checked.
+    pub fn checks_keys(self) -> bool {
         self != Self::Open
     }
 
-    /// Whether a key is required.
+    /// Returns whether a key is required.
     pub fn needs_key(self) -> bool {
         !matches!(self, Self::Open | Self::Token)
     }
 
-    /// Whether the token of a stream stands in for a key.
+    /// Returns whether a stream token is accepted in place of a key.
     pub fn takes_stream_token(self) -> bool {
         matches!(self, Self::RolesOrStreamToken(_))
     }
 
-    /// Refuses a key that is not for this.
+    /// Refuses a key without this access.
     pub fn check(self, key: &KeyInfo) -> Result<(), Refusal> {
         let roles = match self {
             Self::Open | Self::Token | Self::AnyKey => return Ok(()),

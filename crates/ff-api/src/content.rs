@@ -1,4 +1,4 @@
-//! Bytes in JSON: a payload that is JSON travels as itself, any other as base64 with its content type.
+//! Payloads in JSON bodies: a JSON payload is embedded as it is, any other is base64 with its content type.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,14 +12,14 @@ use ff_core::types::ContentType;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// How a caller wants payloads written.
+/// The form of payloads in an answer, chosen by the caller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", try_from = "String")]
 pub enum Encoding {
-    /// JSON as itself, anything else as base64.
+    /// JSON as it is, other payloads as base64.
     #[default]
     Json,
-    /// Always as base64, so that the bytes are exactly those that were handed in.
+    /// Always base64, so that the bytes are exactly those of the submission.
     Base64,
 }
 
@@ -61,12 +61,12 @@ impl fmt::Display for NotBase64 {
     }
 }
 
-/// The three fields a payload or result has in a request or answer.
+/// The three fields of a payload or result in a request or answer.
 #[derive(Clone, Default)]
 pub struct Content {
     pub json: Option<Box<RawValue>>,
     pub base64: Option<Base64>,
-    /// The default follows from the other two: JSON, or bytes of unknown type.
+    /// Default: JSON with `json`, bytes of unknown type with `base64`.
     pub content_type: Option<ContentType>,
 }
 
@@ -83,7 +83,7 @@ impl Content {
         }
     }
 
-    /// Reads a payload sent as `field` or `field_base64`; nothing when neither is there.
+    /// Reads a payload sent as `field` or `field_base64`; `None` when both are absent.
     pub fn into_payload(self, field: &str) -> Result<Option<Payload>, Refusal> {
         match (self.json, self.base64, self.content_type) {
             (Some(_), Some(_), _) => {
@@ -106,7 +106,7 @@ impl Content {
     }
 }
 
-/// Reads any JSON, `null` included: a payload of `null` is not an absent one.
+/// Reads any JSON value. A payload of `null` is present, not absent.
 pub(crate) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<RawValue>>, D::Error> {
     Box::<RawValue>::deserialize(deserializer).map(Some)
 }

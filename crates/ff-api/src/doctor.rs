@@ -24,12 +24,12 @@ pub struct Finding {
 }
 
 impl DoctorReport {
-    /// The findings of one partition.
+    /// Makes the report of one partition.
     pub fn of_partition(executions: usize, findings: Vec<ff_core::doctor::Finding>) -> Self {
         Self { partitions: 1, executions, findings: findings.into_iter().map(Finding::from).collect() }
     }
 
-    /// This report and another, as one.
+    /// Adds the counts and findings of another report.
     pub fn add(&mut self, other: DoctorReport) {
         self.partitions += other.partitions;
         self.executions += other.executions;

@@ -1,4 +1,4 @@
-//! Lanes on the wire. A setting that is left out stays as it is, and `null` removes it.
+//! Lanes on the wire. An absent setting stays unchanged; `null` removes a setting.
 
 use std::collections::BTreeMap;
 
@@ -81,7 +81,7 @@ impl From<contracts::LanesPage> for LanesPage {
 }
 
 impl LanesPage {
-    /// The page, unless where it goes on is no lane.
+    /// Returns the page. Refuses a `next` that is not the name of a lane.
     pub fn into_page(self) -> Result<contracts::LanesPage, Refusal> {
         let next = self.next.map(|next| LaneId::parse_key(&next)).transpose();
         let next = next.map_err(|error| Code::InvalidCursor.refusal().at("next").because(error.to_string()))?;
@@ -89,7 +89,7 @@ impl LanesPage {
     }
 }
 
-/// Reads a value or `null`; an absent field is not read at all.
+/// Reads a value or `null`. serde does not call this function for an absent field.
 fn said<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }

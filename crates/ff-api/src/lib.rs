@@ -1,8 +1,9 @@
-//! What travels over HTTP: requests and answers as the server and its clients read and write them, where they differ from the commands
-//! and queries of ff-core.
+//! The requests and answers of the HTTP API, for the server and its clients, where they differ from the commands and queries of
+//! ff-core.
 //!
-//! A body has `of`, which makes it of the arguments of a command, and `into_args`, which reads the arguments back: what the path names is
-//! given, and what was left out has its default. Answers have `of` and an `into_…` in the same way.
+//! The type of a body has two functions: `of` makes a body from the arguments of a command, and `into_args` turns it back into
+//! arguments. `into_args` gets the subject from the path, if the path names one, and fills in the defaults of absent fields.
+//! Answers have `of` and a function `into_…` in the same way.
 
 pub mod access;
 mod activity;
@@ -37,15 +38,15 @@ pub use content::{Base64, Content, Encoding};
 pub use doctor::Deployment;
 pub use doctor::{DoctorReport, Finding};
 pub use execution::{
-    Batch, BatchItem, BatchReply, Bulk, BulkVerb, ExecutionEnd, Page, PayloadView, SetTags, Submit, TriedOutcome,
+    Batch, BatchItem, BatchReply, Bulk, BulkVerb, ExecutionEnd, Page, PayloadView, SetTags, Submit, SubmitOutcome,
 };
 pub use flow::{
-    CancelFlow, EdgeAddition, FlowCancellation, FlowGraph, FlowView, FlowsPage, GrowFlow, HolderOf, IncomingEdge,
-    JoinBody, JoinOf, NewFlow, Node, Nodes, SubmitFlow, TagFlow, WaitForChildren,
+    CancelFlow, EdgeAddition, FlowCancellation, FlowGraph, FlowHolder, FlowView, FlowsPage, GrowFlow, IncomingEdge,
+    JoinBody, MemberJoin, NewFlow, Node, Nodes, SubmitFlow, TagFlow, WaitForChildren,
 };
 pub use lane::{ConfigureLane, LanesPage};
 pub use lease::{
-    Claim, ClaimOf, ClaimedExecution, Claims, Complete, Delay, Fail, Grants, Input, LeaseCall, Progress, Renew,
+    Claim, ClaimRequest, ClaimedExecution, Claims, Complete, Delay, Fail, Grants, Input, LeaseCall, Progress, Renew,
     ReportUsage, WorkerBatch, WorkerBatchReply, WorkerCall, WorkerCallResult,
 };
 pub use object::{Strict, object};
@@ -68,20 +69,21 @@ pub use suspension::{
 pub use trace::Trace;
 pub use worker::{Heartbeat, Leave, RegisterWorker};
 
-/// The limit of a body with one payload: the largest payload as base64, and all other fields.
+/// Maximum bytes of a body with one payload: enough for the largest payload as base64, and all other fields.
 pub const PAYLOAD_BODY_BYTES: usize = 2 * 1024 * 1024;
 
-/// The limit of a body with one signal: the largest signal as base64, and all other fields.
+/// Maximum bytes of a body with one signal: enough for the largest signal as base64, and all other fields.
 pub const SIGNAL_BODY_BYTES: usize = 512 * 1024;
 
-/// The limit of a schedule's body: the largest execution or flow a schedule starts, as base64, and all other fields.
+/// Maximum bytes of a schedule's body: enough for the largest execution or flow that a schedule starts, as base64, and all
+/// other fields.
 pub const SCHEDULE_BODY_BYTES: usize = 512 * 1024;
 
-/// The limit of a bulk submission's body.
+/// Maximum bytes of a bulk submission.
 pub const BATCH_BODY_BYTES: usize = 16 * 1024 * 1024;
 
-/// The limit of a flow's body: its largest payloads as base64, and the most nodes and edges.
+/// Maximum bytes of a flow's body: enough for its largest payloads as base64, and the maximum of nodes and edges.
 pub const FLOW_BODY_BYTES: usize = 32 * 1024 * 1024;
 
-/// The header that makes a repeated submission, or signal, the same one.
+/// The header with the idempotency key of a submission or signal.
 pub const IDEMPOTENCY_KEY: &str = "idempotency-key";

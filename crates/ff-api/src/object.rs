@@ -1,4 +1,4 @@
-//! Reading a request. Only an object is accepted: a list would be read as the fields in their order.
+//! Reads requests. Only a JSON object is accepted: serde would read a list as the fields in their order.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -10,7 +10,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// Reads a request, or says which field is wrong and why.
+/// Reads a request. The refusal names the invalid field and the reason.
 pub fn object<T: DeserializeOwned>(text: &[u8]) -> Result<T, Refusal> {
     let read = match text.trim_ascii_start().first() {
         Some(b'{') => json::read(text),
@@ -20,7 +20,7 @@ pub fn object<T: DeserializeOwned>(text: &[u8]) -> Result<T, Refusal> {
     read.map_err(|refusal| json::read::<IgnoredAny>(text).err().unwrap_or(refusal))
 }
 
-/// A part of a request that is an object and nothing else.
+/// A part of a request that must be a JSON object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Strict<T>(pub T);
@@ -45,7 +45,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for MapVisitor<T> {
     }
 }
 
-/// Reads an enum. A value that is neither a text nor an object is then wrong at its field, and not the end of the JSON.
+/// Reads an enum. A value that is neither a string nor an object is reported as an error of its field, not of the JSON text.
 pub(crate) fn variant<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -54,7 +54,7 @@ where
     T::deserialize(serde_json::Value::deserialize(deserializer)?).map_err(serde::de::Error::custom)
 }
 
-/// Reads a word, or nothing.
+/// Reads an optional value that is written as a string.
 pub(crate) fn word<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,

@@ -1,4 +1,4 @@
-//! Errors as they travel: a problem document with the stable code, the field and the limit.
+//! Errors on the wire: a problem document with the stable code, the field and the limit.
 
 use ff_core::engine_error::{Class, Code, EngineError, Refusal};
 use ff_core::state::PublicState;
@@ -52,10 +52,9 @@ impl Problem {
         }
     }
 
-    /// The error this stands for, as a store in the same process would give it.
+    /// Returns the error as a store in the same process returns it.
     ///
-    /// Only an error that surely wrote nothing is a refusal: after a defect or a timeout of the server the outcome is
-    /// unknown.
+    /// A refusal certainly wrote nothing. After an internal error or a timeout of the server, the outcome is unknown.
     pub fn into_error(self) -> EngineError {
         let Some(code) = Code::from_code(&self.code) else {
             let said = self.detail.unwrap_or(self.title);
@@ -104,7 +103,7 @@ impl From<EngineError> for Problem {
     }
 }
 
-/// A detail is a sentence about its field; on its own it needs the field in front.
+/// Puts the field in front of a detail, which is a sentence about the field and does not name it.
 fn with_field(detail: Option<String>, field: Option<&str>) -> Option<String> {
     match (detail, field) {
         (Some(detail), Some(field)) => Some(format!("{field}: {detail}")),

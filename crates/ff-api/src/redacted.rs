@@ -1,11 +1,11 @@
-//! Text that must not be seen: tokens and secrets on their way to be judged.
+//! Text that must not be shown: tokens and secrets in requests.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-/// A text that is shown by nothing: neither by `Debug`, nor by the error when something else was sent in its place.
+/// A text that neither `Debug` nor an error shows. The error about a value of another type does not show that value either.
 #[derive(Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct RedactedText(pub String);

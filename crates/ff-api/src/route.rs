@@ -1,5 +1,5 @@
-//! Every route of the API, in two tables: calls that are one operation on one thing, and the others. The server's routes, their access
-//! and their description, and the client's calls come from here.
+//! All routes of the API, in two tables: calls with one operation on one subject, and the other routes. The tables define the
+//! server's routes, their access, their description, and the client's calls.
 
 use ff_core::contracts::*;
 use ff_core::engine_error::Refusal;
@@ -14,7 +14,7 @@ use crate::{
     RecordStep, RecordStepReply, RegisterWorker, Renew, ReportUsage, SetTags, TagFlow, WaitForChildren,
 };
 
-/// The body of a call that is one operation on one thing. Its path names the thing.
+/// The body of a call with one operation on one subject, which the path names.
 pub trait Call: Serialize + DeserializeOwned + Send + Sync + 'static {
     type Args: Ask;
     /// The answer, on the wire.
@@ -23,27 +23,27 @@ pub trait Call: Serialize + DeserializeOwned + Send + Sync + 'static {
         + From<<Self::Args as Ask>::Answer>
         + TryInto<<Self::Args as Ask>::Answer, Error: std::fmt::Display>
         + Send;
-    /// The thing that the path names.
+    /// The subject: the id or name in the path.
     type Subject: ToString + Send + 'static;
 
     const PATH: &str;
     const BODY_BYTES: usize;
 
-    /// The call on the wire, and its subject.
+    /// Returns the subject, and the body of the call.
     fn from_args(args: Self::Args) -> (Self::Subject, Self);
 
-    /// The arguments of the call about this subject.
+    /// Returns the arguments of the call about this subject.
     fn into_args(self, subject: Self::Subject) -> Result<Self::Args, Refusal>;
 
-    /// Where the body names the namespace, if it does.
+    /// Returns the namespace field of the body, if it has one.
     fn namespace(&mut self) -> Option<&mut Option<Namespace>> {
         None
     }
 }
 
-/// Calls that are one operation on one thing, all of them `POST`, as
-/// `PATH ACCESS NAME: Body(Arguments, what the path names) -> Answer, at most BYTES, refused with, what it does => what is answered`.
-/// A row may have marks, as in [`routes`], before its sentences.
+/// The calls with one operation on one subject, all of them `POST`, as
+/// `PATH ACCESS NAME: Body(Arguments, subject: Type) -> Answer, at most BYTES, refused [STATUS], SUMMARY => ANSWER`.
+/// A row may have marks, as in [`routes`], before its summary.
 #[macro_export]
 macro_rules! calls {
     ($callback:ident) => {
@@ -133,14 +133,14 @@ macro_rules! calls {
     };
 }
 
-/// The other routes, as `METHOD PATH ACCESS NAME, MARKS`. A name is the handler in the server, and the operation id in the API's
-/// description. A mark says how the server treats requests to the route:
+/// The other routes, as `METHOD PATH ACCESS NAME, MARKS`. A name is the handler in the server, and the operation id in the
+/// API's description. A mark changes how the server treats requests to the route:
 ///
 /// | mark | the server |
 /// |---|---|
-/// | `Waits` | expects a long poll or a stream: a separate share of its capacity, and a longer limit of time |
+/// | `Waits` | expects a long poll or a stream: the requests have a separate share of the capacity and a longer time limit |
 /// | `Page` | reads many rows: few of these requests run at once |
-/// | `ManyCalls` | makes many calls to the store: a longer limit of time |
+/// | `ManyCalls` | makes many calls to the store: the requests have a longer time limit |
 /// | `HealthCheck` | answers even when it is full |
 /// | `Audited` | writes a line to the audit log. Calls that only operators may make need no mark |
 #[macro_export]
@@ -233,7 +233,7 @@ macro_rules! routes {
     };
 }
 
-/// Bodies whose fields are those of the arguments, without the subject, which the path names.
+/// Defines bodies with the fields of the arguments, without the subject, which the path names.
 macro_rules! bodies {
     ($($(#[$doc:meta])* $body:ident for $args:ident($subject:ident: $type:ty) {
         $($(#[$attribute:meta])* $field:ident: $field_type:ty,)*
@@ -247,13 +247,13 @@ macro_rules! bodies {
         }
 
         impl $body {
-            /// The call as it travels.
+            /// Makes the body of the call.
             pub fn of(args: $args) -> Self {
                 let $args { $($field,)* .. } = args;
                 Self { $($field),* }
             }
 
-            /// The arguments of the call about this subject.
+            /// Returns the arguments of the call about this subject.
             pub fn into_args(self, $subject: $type) -> Result<$args, Refusal> {
                 Ok($args { $subject, $($field: self.$field),* })
             }
@@ -337,14 +337,14 @@ fn grant_ttl_ms() -> u64 {
 pub struct Cascade {}
 
 impl Cascade {
-    /// The call as it travels.
+    /// Makes the body of the call.
     pub fn of(_: CascadeArgs) -> Self {
         Self {}
     }
 
-    /// The arguments of the call about this execution.
+    /// Returns the arguments of the call about this execution.
     pub fn into_args(self, execution_id: ExecutionId) -> Result<CascadeArgs, Refusal> {
-        Ok(CascadeArgs { execution_id, owed_since: None })
+        Ok(CascadeArgs { execution_id, pending_since: None })
     }
 }
 

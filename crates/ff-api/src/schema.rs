@@ -1,4 +1,4 @@
-//! How things look that are read in a way of their own, for the description of the HTTP API.
+//! Hand-written schemas for the description of the HTTP API, of types whose JSON form cannot be derived.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::{Base64, Encoding, IncomingEdge, JoinBody, Node, Nodes, RedactedText, Strict, Trace};
 
-/// Describes types one by one, each with what writes down the types it consists of.
+/// Implements `JsonSchema` for each type, with an expression for its schema.
 macro_rules! described {
     ($($name:ident: |$generator:ident| $schema:expr;)*) => {$(
         impl JsonSchema for $name {

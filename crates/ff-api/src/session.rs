@@ -1,4 +1,4 @@
-//! Sessions of browsers, as they travel.
+//! Browser sessions on the wire.
 
 use ff_core::api_key::KeyInfo;
 use serde::{Deserialize, Serialize};

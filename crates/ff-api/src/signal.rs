@@ -41,7 +41,7 @@ pub struct Deliver {
 }
 
 impl Deliver {
-    /// A signal as it travels, its bytes exactly.
+    /// Makes the request form of a signal. The payload is base64, which keeps every byte.
     pub fn of(args: DeliverArgs) -> Self {
         let (waitpoint_id, waitpoint_key) = match args.waitpoint {
             WaitpointRef::Id(id) => (Some(id), None),

@@ -1,5 +1,5 @@
-//! Steps on the wire: what a holder records, and what was recorded. A result that is JSON travels as itself, any other as base64, so that
-//! its bytes are always exactly those that were recorded.
+//! Steps on the wire: requests to record a step, and recorded steps. A JSON result is embedded as it is, any other is base64,
+//! so that every byte of the result is kept.
 
 use ff_core::contracts::{self, ForkArgs, RecordStepArgs, StepPoint};
 use ff_core::engine_error::Refusal;
@@ -69,7 +69,7 @@ impl StepFailure {
 }
 
 impl RecordStep {
-    /// The call as it travels.
+    /// Makes the body of the call.
     pub fn of(args: RecordStepArgs) -> Self {
         let (content, failure) = outcome(args.outcome);
         held!(
@@ -85,7 +85,7 @@ impl RecordStep {
         )
     }
 
-    /// The arguments of the call about this execution.
+    /// Returns the arguments of the call about this execution.
     pub fn into_args(self, execution_id: ExecutionId) -> Result<RecordStepArgs, Refusal> {
         let fence = self.fence()?;
         let step = StepRef { kind: self.kind.unwrap_or(StepKind::Step), name: self.name, key: self.key };
@@ -106,7 +106,8 @@ fn outcome(outcome: StepOutcome) -> (Content, Option<StepFailure>) {
     }
 }
 
-/// A payload as it is easiest to read without a byte of it being lost: space around JSON would be.
+/// Makes the most readable form of a payload that keeps every byte. JSON with space around it is base64, because the space
+/// would be lost.
 fn exact(payload: &Payload) -> Content {
     let is_tight = !payload.bytes.first().is_some_and(u8::is_ascii_whitespace)
         && !payload.bytes.last().is_some_and(u8::is_ascii_whitespace);
@@ -236,12 +237,12 @@ pub struct Fork {
 }
 
 impl Fork {
-    /// The call as it travels.
+    /// Makes the body of the call.
     pub fn of(args: ForkArgs) -> Self {
         Self { uuid: Some(args.uuid), before_step: args.before_step }
     }
 
-    /// The arguments of the call about this execution.
+    /// Returns the arguments of the call about this execution.
     pub fn into_args(self, execution_id: ExecutionId) -> Result<ForkArgs, Refusal> {
         let uuid = self.uuid.unwrap_or_else(new_execution_uuid);
         Ok(ForkArgs { execution_id, uuid, before_step: self.before_step })

@@ -1,4 +1,4 @@
-//! Streams on the wire: frames that are appended, and items for readers.
+//! Streams on the wire: frames to append, and items for readers.
 
 mod token;
 
@@ -38,7 +38,7 @@ pub struct NewFrame {
 }
 
 impl NewFrame {
-    /// A frame as it travels, its bytes exactly.
+    /// Makes the request form of a frame, which keeps every byte.
     pub fn of(frame: &Frame) -> Self {
         let content = FrameContent::of(frame);
         let channel = (!frame.channel.is_default()).then(|| frame.channel.clone());
@@ -46,7 +46,7 @@ impl NewFrame {
         Self { channel, frame_type, text: content.text, json: content.json, base64: content.base64 }
     }
 
-    /// The frame; `field` is where it stands in its request.
+    /// Returns the frame. `field` is its path in the request.
     pub fn into_frame(self, field: &str) -> Result<Frame, Refusal> {
         let (bytes, implied) = match (self.text, self.json, self.base64) {
             (Some(text), None, None) => (text.into(), FrameType::text()),
@@ -59,7 +59,7 @@ impl NewFrame {
     }
 }
 
-/// The bytes of a frame, in the one of three fields that keeps them exactly and is easiest to read.
+/// The bytes of a frame in one of three fields: the most readable one that keeps every byte.
 #[derive(Default)]
 struct FrameContent {
     text: Option<String>,
@@ -74,7 +74,7 @@ impl FrameContent {
             (FrameType::TEXT, Some(text)) if is_short_as_json(text) => {
                 Self { text: Some(text.to_owned()), ..Self::default() }
             }
-            // Space around a value would be lost, and a line break would end an event of a stream.
+            // Space around a JSON value would be lost, and a line break would split a server-sent event.
             (FrameType::JSON | FrameType::PATCH, Some(text)) if text.trim() == text && !text.contains(['\n', '\r']) => {
                 match RawValue::from_string(text.to_owned()) {
                     Ok(json) => Self { json: Some(json), ..Self::default() },
@@ -90,7 +90,7 @@ impl FrameContent {
     }
 }
 
-/// Whether a text is no longer as a JSON string than it would be as base64: control characters take six bytes each.
+/// Returns whether a text as a JSON string is at most slightly longer than as base64. A control character takes six bytes.
 fn is_short_as_json(text: &str) -> bool {
     let escaped: usize = text.bytes().filter(|byte| *byte < b' ').count() * 5
         + text.bytes().filter(|byte| matches!(byte, b'"' | b'\\')).count();
@@ -117,7 +117,7 @@ holder_calls! {
 }
 
 impl AppendFrames {
-    /// The call as it travels.
+    /// Makes the body of the call.
     pub fn of(args: AppendFramesArgs) -> Self {
         let frames = args.frames.iter().map(NewFrame::of).collect();
         held!(
@@ -130,7 +130,7 @@ impl AppendFrames {
         )
     }
 
-    /// The arguments of the call about this execution.
+    /// Returns the arguments of the call about this execution.
     pub fn into_args(self, execution_id: ExecutionId) -> Result<AppendFramesArgs, Refusal> {
         let fence = self.fence()?;
         let frame = |(nth, frame): (usize, NewFrame)| frame.into_frame(&format!("frames[{nth}]"));
@@ -172,7 +172,7 @@ pub enum ItemKind {
 }
 
 impl ItemKind {
-    /// Its name in a stream of events.
+    /// Returns its name in server-sent events.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Frame => "frame",
@@ -299,7 +299,7 @@ impl From<contracts::StreamPage> for StreamPage {
 }
 
 impl StreamPage {
-    /// The page, unless something is missing in it.
+    /// Returns the page. Refuses an item with a missing field.
     pub fn into_page(self) -> Result<contracts::StreamPage, Refusal> {
         let items = self.items.into_iter().map(StreamItem::into_item).collect::<Result<_, _>>()?;
         Ok(contracts::StreamPage { items, next: self.next, ended: self.ended, outcome: self.outcome })

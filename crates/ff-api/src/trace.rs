@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Strict;
 
-/// The trace a submission is part of, as its submitter's headers would say it.
+/// The trace of a submission. The fields have the form of the W3C headers of the same names.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Trace {
@@ -15,13 +15,13 @@ pub struct Trace {
     pub tracestate: Option<String>,
 }
 
-/// A trace as it travels.
+/// Makes the request form of a trace.
 pub(crate) fn sent(trace: Option<&TraceContext>) -> Option<Strict<Trace>> {
     let (traceparent, tracestate) = trace.map(|trace| (trace.traceparent(), trace.tracestate()))?;
     Some(Strict(Trace { traceparent: traceparent.to_owned(), tracestate: tracestate.map(str::to_owned) }))
 }
 
-/// The trace that was sent, or which of its fields is wrong.
+/// Reads a trace. The refusal names the invalid field.
 pub(crate) fn read(sent: Option<Strict<Trace>>) -> Result<Option<Box<TraceContext>>, Refusal> {
     let Some(Strict(sent)) = sent else { return Ok(None) };
     let read = TraceContext::parse(&sent.traceparent, sent.tracestate.as_deref());

@@ -165,7 +165,7 @@ impl Driver for Postgres {
     }
 }
 
-/// Question for the store's time, which is never before the latest moment written.
+/// Question for the store's time, which is never before the latest time written.
 struct ReadClock {
     /// The time of the given clock. `None` means the server's time.
     clock: Option<TimestampMs>,

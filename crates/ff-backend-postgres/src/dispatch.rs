@@ -51,7 +51,7 @@ pub async fn dispatch_completion(pool: &PostgresBackend, event_id: i64) -> Answe
             (false, Some(_) | None) => {}
         }
         // The event may have been stamped meanwhile. The record shows that within the transaction, and then nothing is done.
-        let owed = CascadeArgs { execution_id: event.execution_id, owed_since: Some(event.since) };
+        let owed = CascadeArgs { execution_id: event.execution_id, pending_since: Some(event.since) };
         let step = pool.writers.writer.ask(owed).await?;
         let (upstream, CascadeStep { resolved, cascaded_children, more }) = (event.execution_id, step);
         tracing::debug!(event_id, %upstream, resolved, skipped = cascaded_children, more, "edges were dispatched");

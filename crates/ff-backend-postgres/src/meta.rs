@@ -1,4 +1,4 @@
-//! The metadata of a store: its schema version, partition counts, latest moments and token secrets.
+//! The metadata of a store: its schema version, partition counts, latest times written and token secrets.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use tokio_postgres::{Client, GenericClient};
 
 use crate::value::Parameter;
 
-/// Query for the server's time and the latest moment written, in milliseconds.
+/// Query for the server's time and the latest time written, in milliseconds.
 pub(crate) const LATEST: &str = "\
     SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::int8, (SELECT max(at) FROM clock)";
 
-/// Statement that stores the moment of a commit, so that time does not run backwards when a clock does.
+/// Statement that stores the time of a commit, so that time does not run backwards when a clock does.
 pub(crate) const REMEMBER: &str = "UPDATE clock SET at = greatest(at, $1) WHERE slot = $2";
 
 /// Number of rows in `clock`. There are several, so that writers seldom wait for each other.

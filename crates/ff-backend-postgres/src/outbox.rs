@@ -60,7 +60,7 @@ pub(crate) struct ReadEvent(pub(crate) i64);
 pub(crate) struct CompletionEvent {
     /// The ended execution.
     pub(crate) execution_id: ExecutionId,
-    /// The moment since which its propagation is pending.
+    /// The time since which its propagation is pending.
     pub(crate) since: TimestampMs,
     /// Whether all dependents have been notified.
     pub(crate) dispatched: bool,

@@ -1,4 +1,4 @@
-//! Hints within the process. They are not lost on the way. A listener that falls too far behind is told that it missed some.
+//! Hints within the process. They are not lost. A listener that falls too far behind gets a miss.
 
 use ff_core::hint::{Hint, Hints};
 use futures_util::stream;

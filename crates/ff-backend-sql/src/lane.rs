@@ -101,7 +101,7 @@ async fn next_lane(reader: &mut dyn Read, after: &str) -> Result<Option<LaneId>,
 pub(crate) struct Counting {
     /// Whether to count finished executions, which may be many.
     pub(crate) finished: bool,
-    /// The number of executions of one standing at which counting may stop.
+    /// The number of executions in one place at which counting may stop.
     pub(crate) most: u64,
 }
 
@@ -109,7 +109,7 @@ impl Counting {
     const ALL: Self = Self { finished: true, most: i64::MAX as u64 };
 }
 
-/// Counts the executions of a lane by standing.
+/// Counts the executions of a lane by place.
 async fn depths(
     reader: &mut dyn Read,
     (lane, namespace): (&LaneId, &Namespace),
@@ -182,7 +182,7 @@ fn depth_of(row: &Row, standing: LanePlace) -> Result<Depth, SqlError> {
     Ok(Depth { count: row.count(0)?, first_at })
 }
 
-/// The standings of executions that admission keeps back.
+/// The places of executions that admission blocks.
 const KEPT_BACK: [(Blocker, LanePlace); 5] = [
     (Blocker::Route, LanePlace::BlockedByRoute),
     (Blocker::Quota, LanePlace::BlockedByQuota),
@@ -191,7 +191,7 @@ const KEPT_BACK: [(Blocker, LanePlace); 5] = [
     (Blocker::Assignment, LanePlace::BlockedByRoute),
 ];
 
-/// Returns the standing of executions in a state with a label.
+/// Returns the place of executions in a state that is stored as a tag.
 fn standing_of(state: PublicState) -> Option<LanePlace> {
     match state {
         PublicState::Delayed => Some(LanePlace::Delayed),

@@ -1,8 +1,8 @@
 //! The part that all SQL stores share: everything but the driver and the dialect.
 //!
 //! Callers queue operations. A free writer takes all queued operations, decides them by the rules over the records it loads,
-//! writes each table once and commits once. [`SqlStore`] implements the store traits over that. A database brings a [`Session`],
-//! which loads, writes and commits rows, and a [`Driver`], which has its connections.
+//! writes each table once and commits once. [`SqlStore`] implements the store traits over that. Each database implements a
+//! [`Session`], which loads, writes and commits rows, and a [`Driver`], which has its connections.
 
 mod announcer;
 mod api_key;

@@ -1,8 +1,8 @@
 //! The queries that do more than load rows by key. Each reads one index, in the order of that index, and joins rows by key. Only
 //! the doctor's queries read all keys.
 //!
-//! Other tables are joined to a limited inner query. With a join to the table itself, while Postgres believes the tables to be
-//! small, it may look up rows by the partition alone and read everything ever submitted to it.
+//! Other tables are joined to a limited inner query. For a join to the table itself, Postgres may look up rows by the partition
+//! alone and read everything ever submitted to the partition, as long as it estimates the tables to be small.
 
 /// Selects waiting executions of one class and kind, each with its record, its flow's record and its payload. Large payloads are
 /// left out, because not all of the executions are handed out.
@@ -31,7 +31,7 @@ pub(crate) const EXECUTION_OF: &str = "\
     LEFT JOIN submission ON submission.uuid = $1 AND submission.partition = $2 \
     WHERE execution.uuid = $1 AND execution.partition = $2";
 
-/// Selects the executions of a table with the earliest due moments, and the records of those that are due now.
+/// Selects the executions of a table with the earliest due times, and the records of those that are due now.
 macro_rules! due_in {
     ($table:literal) => {
         concat!(
@@ -46,7 +46,7 @@ macro_rules! due_in {
     };
 }
 
-/// Selects the earliest due moment of a table.
+/// Selects the earliest due time of a table.
 macro_rules! next_due_in {
     ($table:literal, $which:literal) => {
         concat!(
@@ -95,7 +95,7 @@ pub(crate) const WAITING_AT: &str =
 /// Counts the leases of a lane on a partition.
 pub(crate) const HELD_ON: &str = "SELECT count(*) FROM lease WHERE partition = $1 AND lane = $2";
 
-/// Selects the executions and the flows of a partition with the earliest due moments, distinguished by the first column, and the
+/// Selects the executions and the flows of a partition with the earliest due times, distinguished by the first column, and the
 /// records of those that are due now. One query, because the pump needs both.
 pub(crate) const DUE: &str = concat!(
     due_in!("lease"),
@@ -105,7 +105,7 @@ pub(crate) const DUE: &str = concat!(
         WHERE due_at IS NOT NULL AND partition = $2 ORDER BY due_at, flow_id LIMIT $3) AS flows"
 );
 
-/// Selects the earliest due moments on a partition: of running executions, of other executions and of flows.
+/// Selects the earliest due times on a partition: of running executions, of other executions and of flows.
 pub(crate) const NEXT_DUE: &str = concat!(
     next_due_in!("lease", ""),
     " UNION ALL ",
@@ -114,20 +114,20 @@ pub(crate) const NEXT_DUE: &str = concat!(
     next_due_in!("flow", "due_at IS NOT NULL AND ")
 );
 
-/// Selects the newest executions of a namespace, before a place in the list and not before a moment, with the columns that a
+/// Selects the newest executions of a namespace, before a place in the list and not before a time, with the columns that a
 /// search compares.
 pub(crate) const WALK_NAMESPACE: &str = "\
     SELECT created_at, partition, uuid, lane, state, kind FROM execution \
     WHERE namespace = $1 AND (created_at, partition, uuid) < ($2, $3, $4) AND created_at >= $5 \
     ORDER BY created_at DESC, partition DESC, uuid DESC LIMIT $6";
 
-/// Selects the same of a lane.
+/// Selects the same for a lane.
 pub(crate) const WALK_LANE: &str = "\
     SELECT created_at, partition, uuid, lane, state, kind FROM execution \
     WHERE lane = $1 AND (created_at, partition, uuid) < ($2, $3, $4) AND created_at >= $5 \
     ORDER BY created_at DESC, partition DESC, uuid DESC LIMIT $6";
 
-/// Selects the same of executions with a label, including the labels of states and blocking reasons.
+/// Selects the same for executions with a tag. States and blocking reasons are stored as tags too.
 pub(crate) const WALK_LABEL: &str = "\
     SELECT tag.created_at, tag.partition, tag.uuid, execution.lane, execution.state, execution.kind FROM tag \
     LEFT JOIN execution ON execution.uuid = tag.uuid AND execution.partition = tag.partition \
@@ -154,9 +154,9 @@ pub(crate) const DEPTH_READY: &str = "\
 /// Counts the running executions of a lane on a partition, and selects when the first of them was claimed.
 pub(crate) const DEPTH_ACTIVE: &str = "SELECT count(*), min(acquired_at) FROM lease WHERE partition = $1 AND lane = $2";
 
-/// Counts the executions of a lane in a state with a label, and selects the earliest of their moments. Or counts those that
-/// admission keeps back for a blocking reason, without the suspended ones, which may have the same reason. The lane is compared
-/// last, because the rows are found by label. Reads rows of the namespace up to a limit.
+/// Counts the executions of a lane in a state that is stored as a tag, and selects the earliest of their times. Or counts those
+/// that admission blocks for a reason, without suspended ones, which may have the same reason. The lane is compared last,
+/// because the rows are found by tag. Reads rows of the namespace up to a limit.
 pub(crate) const DEPTH_IN_STATE: &str = "\
     SELECT count(since), min(since) FROM (\
         SELECT CASE WHEN execution.lane <> $1 OR execution.state = $2 THEN NULL WHEN tag.value = 'delayed' THEN execution.delayed_until \
@@ -195,7 +195,7 @@ pub(crate) const API_KEYS_AFTER: &str = "\
 /// Selects the event feeds of the partitions below a number, ordered by partition.
 pub(crate) const FEEDS: &str = "SELECT partition, since, until FROM feed WHERE partition < $1 ORDER BY partition";
 
-/// Selects every label of the executions of a partition. Used only by the doctor.
+/// Selects every tag row of the executions of a partition. Used only by the doctor.
 pub(crate) const LABELS_ON: &str = "SELECT namespace, key, value, created_at, uuid FROM tag WHERE partition = $1";
 
 /// Selects the archived attempts of an execution, oldest first.

@@ -73,7 +73,7 @@ pub static EXECUTION: Table = Table {
 };
 
 /// Waiting executions, in the order a claim takes them. The class is empty for executions without requirements. Executions that
-/// are blocked because no live worker meets their requirements are also here, under a class that no claim asks for. Executions
+/// are blocked because no live worker meets their requirements are also here, under a class that no claim requests. Executions
 /// with a key of a fair lane are under their class, a space and the key.
 pub static READY: Table = Table {
     name: "ready",
@@ -89,7 +89,7 @@ pub static READY: Table = Table {
     ],
 };
 
-/// Running executions by their next due moment.
+/// Running executions by their next due time.
 pub static LEASE: Table = Table {
     name: "lease",
     key: 5,
@@ -102,7 +102,7 @@ pub static LEASE: Table = Table {
     ],
 };
 
-/// Executions that are not running, by their next due moment.
+/// Executions that are not running, by their next due time.
 pub static DUE: Table =
     Table { name: "due", key: 3, columns: &[Column::int("partition"), Column::int("due_at"), Column::uuid("uuid")] };
 
@@ -128,7 +128,7 @@ pub static ATTEMPT: Table = Table {
     columns: &[Column::uuid("uuid"), Column::int("partition"), Column::int("idx"), Column::text("record")],
 };
 
-/// Leases that were taken away or given up. An execution has at most one of each epoch.
+/// Leases that expired, were revoked or were given up. An execution has at most one of each epoch.
 pub static LEASE_EVENT: Table = Table {
     name: "lease_event",
     key: 3,
@@ -274,8 +274,9 @@ const FEED_COLUMNS: &[Column] = &[
 pub static FEED: Table =
     Table { name: "feed", key: 1, columns: &[Column::int("partition"), Column::int("since"), Column::int("until")] };
 
-/// The labels of executions, in the order a search walks them. All states but waiting, active and completed, the blocking reasons of
-/// admission and uncounted usage are rows with an empty key, whose value is the state, the reason or a fixed word.
+/// The tags of executions, in the order of a search. All states except waiting, active and completed, the blocking reasons of
+/// admission, and uncounted usage are also stored here, in rows with an empty key. Their value is the state, the reason or a
+/// fixed name.
 pub static TAG: Table = Table {
     name: "tag",
     key: 6,
@@ -307,7 +308,7 @@ pub static QUOTA_ROW: Table = Table {
     columns: &[Column::uuid("policy_id"), Column::text("name"), Column::text("record")],
 };
 
-/// Schedules. `look_at` is the next moment at which one has to be processed.
+/// Schedules. `look_at` is the next time at which a schedule has to be processed.
 pub static SCHEDULE: Table = Table {
     name: "schedule",
     key: 2,
@@ -335,7 +336,7 @@ pub static TURN: Table = Table {
 };
 
 /// The keys of fair lanes by their turns: under a class and kind with waiting executions of the key, under the class and an empty
-/// kind, or, without waiting executions, under a class that no claim asks for.
+/// kind, or, without waiting executions, under a class that no claim requests.
 pub static TURN_QUEUE: Table = Table {
     name: "turn_queue",
     key: 6,

@@ -26,7 +26,7 @@ pub enum Load {
     Query(&'static str, Vec<Vec<Value>>),
 }
 
-/// A reader of rows. All its reads see one moment.
+/// A reader of rows. All its reads see one snapshot.
 #[async_trait]
 pub trait Read: Send {
     /// Returns whether announcing the next loads makes them faster.
@@ -61,7 +61,7 @@ pub trait Session: Read {
 
     /// Begins a transaction that locks these partitions until it ends, and returns its context. The `first` requests may be sent
     /// with it. A transaction that began at once and has written nothing may be begun again on more partitions, if it begins on
-    /// them at once too; its context is then that of a later moment.
+    /// them at once too; its context is then that of a later time.
     async fn begin(&mut self, partitions: &[u16], first: Vec<Load>) -> Result<TransactionContext, SqlError>;
 
     /// Writes rows over those already stored. No two of them have the same key.
@@ -98,15 +98,15 @@ pub trait Session: Read {
     /// Undoes everything since `begin`.
     async fn rollback(&mut self) -> Result<(), SqlError>;
 
-    /// Releases in time what the session keeps for the next transaction. Runs while there is nothing to do, and is cancelled as
-    /// soon as there is.
+    /// Releases in time the locks that the session keeps for the next transaction. Runs while no operation is queued, and is
+    /// cancelled when one arrives.
     async fn rest(&mut self) {
         pending().await
     }
 }
 
-/// The state of the store when a transaction begins. Most stores have no followed feed, no configured lane and no quota; a store
-/// that says so saves every batch the loads of them.
+/// The state of the store when a transaction begins. Most stores have no followed feed, no configured lane and no quota. If a
+/// store reports that, its batches do not load them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransactionContext {
     /// The time of the whole transaction.

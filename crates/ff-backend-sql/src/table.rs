@@ -29,7 +29,7 @@ pub struct Column {
 /// The type of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnType {
-    /// Whole numbers, and moments in milliseconds.
+    /// Whole numbers, and times in milliseconds.
     Int,
     /// Text.
     Text,

@@ -13,7 +13,7 @@ use crate::error::SqlError;
 pub enum Value {
     /// No value.
     Null,
-    /// A whole number, or a moment in milliseconds.
+    /// A whole number, or a time in milliseconds.
     Int(i64),
     /// Text.
     Text(String),

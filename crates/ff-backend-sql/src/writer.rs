@@ -216,7 +216,7 @@ async fn confirmed_or_taken(
 
 fn send(callers: Vec<Caller>, answers: Vec<Answer<Reply>>) {
     for (caller, answer) in callers.into_iter().zip(answers) {
-        // Fails when the caller has gone away.
+        // Fails when the caller no longer waits.
         caller.send(answer).ok();
     }
 }

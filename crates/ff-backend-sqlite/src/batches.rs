@@ -18,7 +18,7 @@ use ff_core::payload::Payload;
 use ff_core::query::TakeSnapshot;
 use ff_core::snapshot::Snapshot;
 use ff_core::types::{Kind, TimestampMs};
-use ff_random_ops::{Adjustment, MakingSubject, Mix, Options, Setup, Subject, number, runs};
+use ff_random_ops::{Adjustment, Mix, Options, Setup, Subject, SubjectFuture, number, runs};
 use tempfile::TempDir;
 
 use crate::connection::{Connection, open_to_write};
@@ -85,7 +85,7 @@ struct SessionOnFile {
     _directory: TempDir,
 }
 
-fn session_on_file(options: Options) -> MakingSubject {
+fn session_on_file(options: Options) -> SubjectFuture {
     Box::pin(async move {
         let directory = tempfile::tempdir().unwrap();
         let owner = Owner::take(&directory.path().join("work.db")).unwrap();

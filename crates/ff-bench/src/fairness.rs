@@ -1,5 +1,5 @@
-//! Measures fair lanes: how soon tenants with little work are served beside one with much, whether shares follow the weights, and
-//! the cost of a claim with many keys compared with few.
+//! Measures fair lanes: how soon tenants with little work are served while one tenant has much, whether shares follow the
+//! weights, and the cost of a claim with many keys compared with few.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

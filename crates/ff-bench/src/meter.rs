@@ -20,7 +20,7 @@ use crate::latency::Latencies;
 pub(super) struct Meter {
     pub(super) latencies: Latencies,
     completed: watch::Sender<u64>,
-    /// Receives the waitpoints of suspended executions, if a scenario asked for them.
+    /// The channel for the waitpoints of suspended executions, if a scenario requested it.
     suspended: OnceLock<mpsc::UnboundedSender<Waitpoint>>,
     /// One permit for each execution that may be submitted before another one is completed.
     room: Semaphore,

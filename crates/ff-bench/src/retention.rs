@@ -37,9 +37,9 @@ impl Retention {
         let mut report = Report::new("retention", without_password(&self.store), subject.settings().await?);
         let mut working = subject.work(self.workers);
         let bar = ProgressBar::new(self.count as u64);
-        let kept_ms = u64::try_from(self.kept.as_millis())?;
+        let retention_ms = u64::try_from(self.kept.as_millis())?;
         let job = move |_| {
-            let policy = Policy { retention_ms: Some(kept_ms), ..Policy::default() };
+            let policy = Policy { retention_ms: Some(retention_ms), ..Policy::default() };
             Job::with_payload(KIND, Payload::json(vec![b'1'; BYTES])).policy(policy)
         };
         let (mut process, mut store, mut rates) = (Vec::new(), Vec::new(), Vec::new());
@@ -64,7 +64,7 @@ impl Retention {
         }
         report.settings.insert("workers", self.workers.into());
         report.settings.insert("count", self.count.into());
-        report.settings.insert("kept_ms", kept_ms.into());
+        report.settings.insert("retention_ms", retention_ms.into());
         working.end().await?;
         subject.close().await;
         Ok(report)

@@ -88,7 +88,7 @@ impl ScheduleLateness {
         stream::iter(0..self.count).map(put).buffer_unordered(AT_ONCE).try_collect().await
     }
 
-    /// Returns how late a timer fires at the moments of the ticks.
+    /// Returns how late a timer fires at the times of the ticks.
     async fn timer(&self, begin: Instant) -> Vec<Duration> {
         let mut late = Vec::with_capacity(self.count);
         for nth in 0..self.count {

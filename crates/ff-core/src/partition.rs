@@ -57,7 +57,7 @@ impl fmt::Display for Partition {
     }
 }
 
-/// How many partitions each family has. Fixed at a store's first boot: ids carry their partition.
+/// The number of partitions of each family. It is fixed at a store's first boot, because ids contain their partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PartitionConfig {

@@ -51,7 +51,7 @@ impl Agenda {
     }
 
     /// Returns the earliest due time not handled yet, including partitions being pumped.
-    pub(crate) fn owed_since(&self) -> Option<TimestampMs> {
+    pub(crate) fn pending_since(&self) -> Option<TimestampMs> {
         let first = self.moments.first().map(|(at, _)| *at);
         first.into_iter().chain(self.aside.values().copied()).min()
     }
@@ -98,13 +98,13 @@ mod tests {
         agenda.note(1, at(10));
         assert_eq!(agenda.take_due(at(10)), Some(1));
         agenda.note(1, at(15));
-        assert_eq!(agenda.owed_since(), Some(at(10)), "what is being pumped is not through");
+        assert_eq!(agenda.pending_since(), Some(at(10)), "what is being pumped is not through");
         agenda.note(1, at(5));
         agenda.note(2, at(50));
         assert_eq!(agenda.earliest(), Some(at(50)));
         assert_eq!(agenda.take_due(at(10)), None);
         agenda.give_back(1);
-        assert_eq!(agenda.owed_since(), Some(at(5)));
+        assert_eq!(agenda.pending_since(), Some(at(5)));
         assert_eq!(agenda.take_due(at(10)), Some(1));
     }
 }

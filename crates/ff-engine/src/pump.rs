@@ -129,7 +129,7 @@ impl Pump {
     pub(crate) async fn run(mut self) {
         loop {
             let wake = self.fire().await;
-            self.pump_lag.since(self.owed_since());
+            self.pump_lag.since(self.pending_since());
             let question = self.ticker.next_question();
             tokio::select! {
                 hint = self.hint_stream.next() => self.handle(hint),
@@ -316,10 +316,10 @@ impl Pump {
         self.note(partition, at);
     }
 
-    /// Returns the earliest due time that is not handled yet. A partition to be pumped again has been due since its first try.
-    fn owed_since(&self) -> Option<TimestampMs> {
+    /// Returns the earliest due time that is not handled yet. A partition to be pumped again has been due since its first pump.
+    fn pending_since(&self) -> Option<TimestampMs> {
         let fruitless = self.fruitless.values().map(|fruitless| fruitless.since);
-        let due = self.agenda.owed_since().into_iter().chain(self.ticker.owed_since());
+        let due = self.agenda.pending_since().into_iter().chain(self.ticker.pending_since());
         due.chain(fruitless).min()
     }
 
@@ -360,7 +360,7 @@ impl Pump {
     }
 
     fn tell_quotas(&self, news: QuotaNews) {
-        // The keeper lives as long as the pump. When both stop, the next engine finds the slots.
+        // The keeper runs as long as the pump. When both stop, the next engine finds the slots.
         self.quotas.news.send(news).ok();
     }
 }

@@ -84,7 +84,7 @@ impl QuotaKeeper {
         }
     }
 
-    /// Runs while it is polled and the pump lives.
+    /// Runs while it is polled and the pump runs.
     pub(crate) async fn run(mut self) {
         let mut turn = interval(Duration::from_millis(limits::QUOTA_RECONCILE_MS));
         turn.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -163,7 +163,7 @@ impl QuotaKeeper {
     }
 }
 
-/// Where a turn ended for a policy.
+/// The cursors at which a turn ended for a policy.
 #[derive(Default)]
 struct Place {
     slots: Option<String>,
@@ -188,7 +188,8 @@ enum SlotUse {
     Lease,
     /// No lease yet. Without a lease by `until`, the slot is a leftover.
     Claim { until: TimestampMs },
-    /// Neither. While the slot was held, claims of its execution got nothing, so waiting workers must claim again if it is ready.
+    /// Neither. While the slot was held, claims of its execution took nothing, so workers must claim again if the execution is
+    /// ready.
     Leftover { ready: Option<Hint> },
 }
 

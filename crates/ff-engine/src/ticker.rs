@@ -86,8 +86,8 @@ impl Ticker {
         self.agenda.retain(partitions);
     }
 
-    pub(crate) fn owed_since(&self) -> Option<TimestampMs> {
-        self.agenda.owed_since()
+    pub(crate) fn pending_since(&self) -> Option<TimestampMs> {
+        self.agenda.pending_since()
     }
 
     /// Starts to look at due partitions. Returns the next due time, if more looks may start.

@@ -99,7 +99,7 @@ impl Limits {
         }
         self.tries.remove(&lane);
         self.busy.remove(&lane);
-        self.matchmaker.let_go(&lane);
+        self.matchmaker.release(&lane);
     }
 
     /// Schedules a retry for every lane with held-back work.
@@ -116,7 +116,7 @@ impl Limits {
             *after = (*after * 2).min(LONGEST_TRY);
             *at = Instant::now() + *after;
         }
-        self.matchmaker.let_go(lane);
+        self.matchmaker.release(lane);
     }
 }
 

@@ -30,7 +30,7 @@ struct State {
     /// Ready work that its lane's limit holds back until another execution ends.
     held_back: HashMap<LaneId, Vec<ReadyLane>>,
     /// Number of times that held-back work was released.
-    let_go: u64,
+    releases: u64,
 }
 
 impl Matchmaker {
@@ -43,7 +43,7 @@ impl Matchmaker {
     pub(crate) fn take(self: &Arc<Self>, wanted: &WorkFilter, most: usize) -> Vec<Offer> {
         let mut state = self.state();
         let lanes = state.ready.take(wanted, most);
-        self.offers(lanes, state.let_go)
+        self.offers(lanes, state.releases)
     }
 
     /// Waits until work is held back; returns at once if that happened since the last call.
@@ -57,9 +57,9 @@ impl Matchmaker {
     }
 
     /// Makes the held-back work of a lane ready again, because there may be room.
-    pub(crate) fn let_go(&self, lane: &LaneId) {
+    pub(crate) fn release(&self, lane: &LaneId) {
         let mut state = self.state();
-        state.let_go += 1;
+        state.releases += 1;
         for ready_lane in state.held_back.remove(lane).unwrap_or_default() {
             state.put_back(&ready_lane);
         }
@@ -71,8 +71,8 @@ impl Matchmaker {
         QueuePlace { matchmaker: self.clone(), ticket, wanted, notify: Arc::default() }
     }
 
-    fn offers(self: &Arc<Self>, lanes: Vec<ReadyLane>, let_go: u64) -> Vec<Offer> {
-        lanes.into_iter().map(|ready_lane| Offer { matchmaker: self.clone(), ready_lane, let_go }).collect()
+    fn offers(self: &Arc<Self>, lanes: Vec<ReadyLane>, releases: u64) -> Vec<Offer> {
+        lanes.into_iter().map(|ready_lane| Offer { matchmaker: self.clone(), ready_lane, releases }).collect()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -109,7 +109,7 @@ pub(crate) struct Offer {
     matchmaker: Arc<Matchmaker>,
     ready_lane: ReadyLane,
     /// The matchmaker's release count when this work was taken.
-    let_go: u64,
+    releases: u64,
 }
 
 impl Offer {
@@ -165,7 +165,7 @@ impl Offer {
     pub(crate) fn hold_back(mut self) {
         let matchmaker = self.matchmaker.clone();
         let mut state = matchmaker.state();
-        if state.let_go != self.let_go {
+        if state.releases != self.releases {
             return;
         }
         let ReadyLane { partition, lane, preference, types } = &mut self.ready_lane;
@@ -200,7 +200,7 @@ impl QueuePlace {
             state.queue.join(self.ticket, self.wanted.clone(), self.notify.clone());
         }
         state.pass_on(called_for);
-        self.matchmaker.offers(lanes, state.let_go)
+        self.matchmaker.offers(lanes, state.releases)
     }
 
     /// Waits until this worker is called.
@@ -323,7 +323,7 @@ mod tests {
         first.take_or_wait(1).pop().unwrap().hold_back();
         assert!(first.take_or_wait(1).is_empty());
         assert_eq!(matchmaker.limited(), [lane()]);
-        matchmaker.let_go(&lane());
+        matchmaker.release(&lane());
         assert!(was_called(&second) || was_called(&first));
         assert_eq!(second.take_or_wait(1)[0].ready_lane.types, [(kind("x"), head(1))]);
         assert_eq!(matchmaker.limited(), []);

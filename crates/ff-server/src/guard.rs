@@ -126,7 +126,7 @@ impl Guard {
             caller.prove_connection();
             return Ok(());
         };
-        if !access.looks_at_keys() || has_token {
+        if !access.checks_keys() || has_token {
             return Ok(());
         }
         let presented = match bearer::presented_key(request.headers()) {

@@ -1,4 +1,4 @@
-//! Executions as they travel.
+//! Executions on the wire.
 
 mod bulk;
 pub(crate) mod start;
@@ -7,6 +7,6 @@ mod tags;
 mod view;
 
 pub use bulk::{Bulk, BulkVerb};
-pub use submit::{Batch, BatchItem, BatchReply, Submit, TriedOutcome};
+pub use submit::{Batch, BatchItem, BatchReply, Submit, SubmitOutcome};
 pub use tags::SetTags;
 pub use view::{ExecutionEnd, Page, PayloadView};

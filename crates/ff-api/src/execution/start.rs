@@ -1,10 +1,10 @@
-//! When something may start, as two fields of which at most one is given.
+//! The start of an execution, as two fields: `delay_ms` and `start_at`. A request contains at most one of them.
 
 use ff_core::contracts::Start;
 use ff_core::engine_error::Refusal;
 use ff_core::types::TimestampMs;
 
-/// The two fields as one meaning.
+/// Reads the start from the two fields.
 pub(crate) fn read(delay_ms: Option<u64>, start_at: Option<TimestampMs>) -> Result<Start, Refusal> {
     match (delay_ms, start_at) {
         (Some(_), Some(_)) => Err(Refusal::invalid("start_at", "cannot be given together with delay_ms")),
@@ -14,7 +14,7 @@ pub(crate) fn read(delay_ms: Option<u64>, start_at: Option<TimestampMs>) -> Resu
     }
 }
 
-/// One meaning as the two fields.
+/// Returns the two fields of a start.
 pub(crate) fn write(start: Start) -> (Option<u64>, Option<TimestampMs>) {
     match start {
         Start::Now => (None, None),

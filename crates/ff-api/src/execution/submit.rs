@@ -1,4 +1,4 @@
-//! Submitting on the wire: one piece of work, or many.
+//! Submissions on the wire: one execution, or many.
 
 use std::collections::BTreeMap;
 
@@ -68,7 +68,7 @@ pub struct Submit {
 }
 
 impl Submit {
-    /// A submission whose bytes arrive exactly and which can be repeated.
+    /// Makes a request that keeps every byte of the payload, and that can be repeated safely because it contains the uuid.
     pub fn of(args: SubmitArgs) -> Result<Self, serde_json::Error> {
         let content = Content::of(&args.payload, Encoding::Base64);
         let (delay_ms, start_at) = start::write(args.start);
@@ -129,7 +129,7 @@ pub(crate) fn policy(json: &RawValue) -> Result<Policy, Refusal> {
     })
 }
 
-/// Refuses a list where a part of a policy is meant: it would be read as the part's fields in their order.
+/// Refuses a list in place of an object of the policy: serde would read it as the object's fields in their order.
 fn objects_only(text: &[u8]) -> Result<(), Refusal> {
     const PARTS: [&str; 4] = ["", "/retry_policy", "/retry_policy/backoff", "/timeout_policy"];
     if !text.contains(&b'[') {
@@ -166,14 +166,14 @@ pub struct BatchReply {
 pub struct BatchItem {
     pub status: u16,
     #[serde(flatten)]
-    pub outcome: TriedOutcome,
+    pub outcome: SubmitOutcome,
 }
 
-/// It is there, or it was refused.
+/// The execution, or the reason of the refusal.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
-pub enum TriedOutcome {
+pub enum SubmitOutcome {
     /// Created, or already existing.
     Submitted(SubmittedExecution),
     /// Why it was refused.
@@ -185,11 +185,11 @@ impl From<Result<SubmittedExecution, EngineError>> for BatchItem {
         match answer {
             Ok(submitted) => {
                 let status = if submitted.duplicate { 200 } else { 201 };
-                Self { status, outcome: TriedOutcome::Submitted(submitted) }
+                Self { status, outcome: SubmitOutcome::Submitted(submitted) }
             }
             Err(error) => {
                 let error = Problem::from(error);
-                Self { status: error.status, outcome: TriedOutcome::Refused { error } }
+                Self { status: error.status, outcome: SubmitOutcome::Refused { error } }
             }
         }
     }
@@ -198,8 +198,8 @@ impl From<Result<SubmittedExecution, EngineError>> for BatchItem {
 impl From<BatchItem> for Result<SubmittedExecution, EngineError> {
     fn from(tried: BatchItem) -> Self {
         match tried.outcome {
-            TriedOutcome::Submitted(submitted) => Ok(submitted),
-            TriedOutcome::Refused { error } => Err(error.into_error()),
+            SubmitOutcome::Submitted(submitted) => Ok(submitted),
+            SubmitOutcome::Refused { error } => Err(error.into_error()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Labels put on an execution and taken away, on the wire.
+//! Changes of an execution's tags, on the wire.
 
 use std::collections::{BTreeMap, BTreeSet};
 

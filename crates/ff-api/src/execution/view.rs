@@ -1,4 +1,4 @@
-//! Views of executions on the wire: listings, payloads, ends.
+//! Views of executions on the wire: listings, payloads and results.
 
 use ff_core::contracts::{self, ExecutionInfo};
 use ff_core::engine_error::Refusal;
@@ -28,7 +28,7 @@ impl From<contracts::Page> for Page {
 }
 
 impl Page {
-    /// The page, unless its cursor is none.
+    /// Returns the page. Refuses an invalid cursor.
     pub fn into_page(self) -> Result<contracts::Page, Refusal> {
         let next = self.next_cursor.map(|cursor| cursor.parse()).transpose()?;
         Ok(contracts::Page { executions: self.executions, next })
@@ -48,13 +48,13 @@ pub struct PayloadView {
 }
 
 impl PayloadView {
-    /// A payload as it travels.
+    /// Makes the wire form of a payload.
     pub fn of(payload: &Payload, encoding: Encoding) -> Self {
         let content = Content::of(payload, encoding);
         Self { payload: content.json, payload_base64: content.base64, content_type: content.content_type }
     }
 
-    /// The bytes and their type.
+    /// Returns the payload; an empty one if the answer has none.
     pub fn into_payload(self) -> Result<Payload, Refusal> {
         let content = Content { json: self.payload, base64: self.payload_base64, content_type: self.content_type };
         Ok(content.into_payload("payload")?.unwrap_or_default())

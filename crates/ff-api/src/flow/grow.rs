@@ -1,4 +1,4 @@
-//! Members and edges for a flow that lives, on the wire.
+//! Members and edges to add to a live flow, on the wire.
 
 use std::str::FromStr;
 
@@ -29,10 +29,10 @@ pub struct GrowFlow {
     pub edges: Vec<Strict<EdgeAddition>>,
     /// Joins of existing members.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub joins: Vec<Strict<JoinOf>>,
+    pub joins: Vec<Strict<MemberJoin>>,
     /// The running member that adds them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub holder: Option<Strict<HolderOf>>,
+    pub holder: Option<Strict<FlowHolder>>,
 }
 
 /// An edge between two members, each given by name or by execution id.
@@ -50,7 +50,7 @@ pub struct EdgeAddition {
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct JoinOf {
+pub struct MemberJoin {
     pub member: String,
     pub join: JoinBody,
 }
@@ -59,7 +59,7 @@ pub struct JoinOf {
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct HolderOf {
+pub struct FlowHolder {
     pub execution_id: ExecutionId,
     pub lease_id: LeaseId,
     pub lease_epoch: LeaseEpoch,
@@ -73,10 +73,10 @@ impl GrowFlow {
             downstream: edge.downstream.to_string(),
             passes: edge.passes,
         };
-        let join = |spec: JoinSpec| JoinOf { member: spec.member.to_string(), join: JoinBody(spec.join) };
+        let join = |spec: JoinSpec| MemberJoin { member: spec.member.to_string(), join: JoinBody(spec.join) };
         let holder = |(execution_id, fence): (ExecutionId, Fence)| {
             let Fence { lease_id, lease_epoch, attempt_id } = fence;
-            HolderOf { execution_id, lease_id, lease_epoch, attempt_id }
+            FlowHolder { execution_id, lease_id, lease_epoch, attempt_id }
         };
         Ok(Self {
             expected_graph_revision: args.expected_graph_revision,
@@ -106,11 +106,11 @@ impl GrowFlow {
                 passes: edge.passes,
             });
         }
-        let join = |(at, Strict(one)): (usize, Strict<JoinOf>)| {
+        let join = |(at, Strict(one)): (usize, Strict<MemberJoin>)| {
             Ok(JoinSpec { member: member(&one.member, &format!("joins[{at}].member"))?, join: one.join.0 })
         };
         let holder = self.holder.map(|Strict(holder)| {
-            let HolderOf { execution_id, lease_id, lease_epoch, attempt_id } = holder;
+            let FlowHolder { execution_id, lease_id, lease_epoch, attempt_id } = holder;
             (execution_id, Fence { lease_id, lease_epoch, attempt_id })
         });
         Ok(GrowFlowArgs {
@@ -125,7 +125,7 @@ impl GrowFlow {
     }
 }
 
-/// A member as people write it. No name has a brace, with which every id begins.
+/// Reads a member: an execution id, which begins with a brace, or the name of a node, which contains none.
 fn member(text: &str, field: &str) -> Result<MemberRef, Refusal> {
     if text.starts_with('{') {
         let id = ExecutionId::from_str(text).map_err(|error| Refusal::invalid(field, error))?;

@@ -1,4 +1,4 @@
-//! An incoming edge of a node: the name of another node, alone or with the data that is passed on.
+//! An incoming edge of a node: the name of the upstream node, alone or with the data that the edge passes on.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub struct IncomingEdge {
     pub passes: Option<PassMode>,
 }
 
-/// The long form.
+/// The object form.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

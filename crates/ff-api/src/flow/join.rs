@@ -1,4 +1,4 @@
-//! How the edges into a node join: a word, or an object with all there is to say.
+//! The join of the edges into a node: a name, or an object with all settings.
 
 use std::fmt;
 
@@ -9,13 +9,13 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::object::word;
 
-/// `"all_of"`, `"any_of"`, or `{"type": "quorum", "k": 2, "on_satisfied": "cancel_remaining"}`. The other upstreams run on
-/// unless it is said that they do not.
+/// `"all_of"`, `"any_of"`, or `{"type": "quorum", "k": 2, "on_satisfied": "cancel_remaining"}`. By default, the other
+/// upstreams keep running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct JoinBody(pub Join);
 
-/// The long form.
+/// The object form.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct JoinObject {

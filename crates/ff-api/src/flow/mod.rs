@@ -9,7 +9,7 @@ mod passing;
 mod submit;
 mod view;
 
-pub use grow::{EdgeAddition, GrowFlow, HolderOf, JoinOf};
+pub use grow::{EdgeAddition, FlowHolder, GrowFlow, MemberJoin};
 pub use incoming_edge::IncomingEdge;
 pub use join::JoinBody;
 pub use node::{Node, Nodes};

@@ -1,4 +1,4 @@
-//! The nodes of a graph by their names, each with its incoming edges.
+//! The nodes of a graph by name, each with its incoming edges.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,8 +19,7 @@ use crate::execution::start;
 use crate::execution::submit::{policy, tags};
 use crate::{Base64, Content, Encoding};
 
-/// Nodes by name, in the order they are written. A name that is there twice is kept twice, so that the check of the
-/// graph can name it.
+/// Nodes by name, in the order of the request. A duplicate name is kept, so that the check of the graph can report it.
 #[derive(Clone, Default)]
 pub struct Nodes(pub Vec<(NodeName, Node)>);
 
@@ -56,7 +55,7 @@ pub struct Node {
 }
 
 impl Nodes {
-    /// Nodes as they travel, their bytes exactly, each with the edges into it that `after` has for it.
+    /// Makes the request form of nodes. Payloads are base64, which keeps every byte. `after` returns the edges into a node.
     pub fn of(
         specs: Vec<NodeSpec>,
         mut after: impl FnMut(&NodeName) -> Vec<IncomingEdge>,
@@ -68,7 +67,7 @@ impl Nodes {
         Ok(Self(specs.into_iter().map(node).collect::<Result<_, _>>()?))
     }
 
-    /// The nodes and the edges between them, with defaults filled in.
+    /// Returns the nodes and the edges between them, with defaults filled in.
     pub fn into_specs(self) -> Result<(Vec<NodeSpec>, Vec<EdgeSpec>), Refusal> {
         let (mut nodes, mut edges) = (Vec::with_capacity(self.0.len()), Vec::new());
         for (name, mut node) in self.0 {

@@ -1,4 +1,4 @@
-//! Calls of operators about a flow, and of a holder about the flow it is in.
+//! Calls of operators about a flow, and the call of a holder that waits for its children.
 
 use std::collections::BTreeMap;
 

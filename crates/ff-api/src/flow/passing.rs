@@ -1,4 +1,4 @@
-//! The data an edge passes on: a word, or the name of an input.
+//! The data an edge passes on: the payload, or a named input.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// Reads `"payload"` or `{"input": "rows"}`, or nothing.
+/// Reads `"payload"`, `{"input": "rows"}` or `null`.
 pub(crate) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PassMode>, D::Error> {
     deserializer.deserialize_any(PassModeVisitor)
 }

@@ -1,4 +1,4 @@
-//! A whole flow on the wire, and in a file.
+//! A new flow, in a request or in a file.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -37,17 +37,17 @@ pub struct SubmitFlow {
     pub nodes: Nodes,
 }
 
-/// What a request for a new flow can mean.
+/// The operation that a request for a new flow stands for.
 #[derive(Debug, PartialEq)]
 pub enum NewFlow {
-    /// All of it is there.
+    /// A flow with its complete graph.
     Whole(SubmitFlowArgs),
-    /// Its members are yet to come.
+    /// A flow without members, which are added later.
     HeldOpen(CreateFlowArgs),
 }
 
 impl SubmitFlow {
-    /// A whole flow as it travels.
+    /// Makes the request for a flow with its complete graph.
     pub fn of(args: SubmitFlowArgs) -> Result<Self, serde_json::Error> {
         let mut entering: HashMap<NodeName, Vec<IncomingEdge>> = HashMap::new();
         for edge in args.edges {
@@ -60,7 +60,7 @@ impl SubmitFlow {
         Ok(Self { nodes, ..Self::headed(args.header) })
     }
 
-    /// A flow without members as it travels.
+    /// Makes the request for a flow that is held open.
     pub fn held_open(args: CreateFlowArgs) -> Self {
         Self { held_open: true, ..Self::headed(args.header) }
     }

@@ -22,7 +22,7 @@ impl From<contracts::FlowsPage> for FlowsPage {
 }
 
 impl FlowsPage {
-    /// The page, unless its cursor is none.
+    /// Returns the page. Refuses an invalid cursor.
     pub fn into_page(self) -> Result<contracts::FlowsPage, Refusal> {
         let next = self.next_cursor.map(|cursor| cursor.parse()).transpose()?;
         Ok(contracts::FlowsPage { flows: self.flows, next })
@@ -54,7 +54,7 @@ pub struct FlowGraph {
 }
 
 impl FlowGraph {
-    /// The two first pages as one thing.
+    /// Combines the first page of members and the first page of edges.
     pub fn of(members: MembersPage, edges: EdgesPage) -> Self {
         Self { members: members.members, next_member: members.next, edges: edges.edges, next_edge: edges.next }
     }

@@ -12,7 +12,7 @@ pub struct WorkerBatch {
     pub calls: Vec<Box<RawValue>>,
 }
 
-/// One of them, as it would be sent to `POST /v1/executions/{id}/{call}`.
+/// One call of a batch. Its body is that of `POST /v1/executions/{id}/{call}`.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorkerCall {
@@ -35,7 +35,7 @@ pub enum LeaseCall {
 }
 
 impl LeaseCall {
-    /// The call a route of an execution is, if it may be part of a batch.
+    /// Returns the call of a route, if it may be part of a batch.
     pub fn of_path(path: &str) -> Option<Self> {
         Some(match path.strip_prefix("/v1/executions/{id}/")? {
             "renew" => Self::Renew,

@@ -45,17 +45,17 @@ pub struct Claim {
     pub encoding: Encoding,
 }
 
-/// A claim as the two things it can mean.
+/// The operation that a claim stands for.
 #[derive(Debug, PartialEq)]
-pub enum ClaimOf {
-    /// Of one lane on one partition, at once.
+pub enum ClaimRequest {
+    /// Claims from one lane of one partition, without waiting.
     Partition(ClaimArgs),
-    /// Wherever there is work, waiting for it.
+    /// Claims from any partition, and waits for work.
     Anywhere(NextArgs),
 }
 
 impl Claim {
-    /// A claim on one partition.
+    /// Makes the request for a claim from one partition.
     pub fn of(args: ClaimArgs) -> Self {
         Self {
             worker_id: args.holder.worker_id,
@@ -72,7 +72,7 @@ impl Claim {
         }
     }
 
-    /// A claim wherever there is work.
+    /// Makes the request for a claim from any partition.
     pub fn anywhere(args: NextArgs) -> Self {
         Self {
             worker_id: args.holder.worker_id,
@@ -89,7 +89,7 @@ impl Claim {
         }
     }
 
-    pub fn into_args(self, worker_instance_id: WorkerInstanceId) -> Result<ClaimOf, Refusal> {
+    pub fn into_args(self, worker_instance_id: WorkerInstanceId) -> Result<ClaimRequest, Refusal> {
         let holder = Holder { worker_id: self.worker_id, worker_instance_id };
         let namespace = self.namespace.unwrap_or_else(Namespace::default_name);
         let lanes = self.lanes.unwrap_or_else(|| vec![LaneId::default_name()]);
@@ -100,7 +100,7 @@ impl Claim {
                 return Err(Refusal::invalid("assigned", "must be beside a partition; elsewhere it comes first"));
             }
             let wait_ms = self.wait_ms;
-            return Ok(ClaimOf::Anywhere(NextArgs {
+            return Ok(ClaimRequest::Anywhere(NextArgs {
                 namespace,
                 lanes,
                 kinds,
@@ -118,7 +118,7 @@ impl Claim {
             return Err(Refusal::invalid("wait_ms", "cannot be given beside a partition, which answers at once"));
         }
         let assigned = self.assigned;
-        Ok(ClaimOf::Partition(ClaimArgs {
+        Ok(ClaimRequest::Partition(ClaimArgs {
             partition,
             namespace,
             lane,
@@ -146,7 +146,7 @@ mod tests {
         Holder { worker_id: WorkerId::parse("w").unwrap(), worker_instance_id: instance() }
     }
 
-    fn read(text: &str) -> Result<ClaimOf, Refusal> {
+    fn read(text: &str) -> Result<ClaimRequest, Refusal> {
         json::read::<Claim>(text.as_bytes())?.into_args(instance())
     }
 
@@ -165,7 +165,7 @@ mod tests {
             lease_ttl_ms: 1_000,
         };
         let text = serde_json::to_string(&Claim::of(one.clone())).unwrap();
-        assert_eq!(read(&text), Ok(ClaimOf::Partition(one)));
+        assert_eq!(read(&text), Ok(ClaimRequest::Partition(one)));
         let any = NextArgs {
             lanes: vec![lane, LaneId::default_name()],
             kinds: Vec::new(),
@@ -174,12 +174,12 @@ mod tests {
             ..NextArgs::new(holder())
         };
         let text = serde_json::to_string(&Claim::anywhere(any.clone())).unwrap();
-        assert_eq!(read(&text), Ok(ClaimOf::Anywhere(any)));
+        assert_eq!(read(&text), Ok(ClaimRequest::Anywhere(any)));
     }
 
     #[test]
     fn a_claim_needs_to_say_who_asks_and_no_more() {
-        let Ok(ClaimOf::Anywhere(args)) = read("{\"worker_id\":\"w\"}") else { panic!("not a claim anywhere") };
+        let Ok(ClaimRequest::Anywhere(args)) = read("{\"worker_id\":\"w\"}") else { panic!("not a claim anywhere") };
         assert_eq!(args.lanes, [LaneId::default_name()]);
         assert_eq!((args.max, args.lease_ttl_ms, args.wait_ms), (1, 30_000, 0));
     }

@@ -1,4 +1,4 @@
-//! Claimed work on the wire: the answer to a worker.
+//! Claimed executions on the wire: the answer to a claim.
 
 use ff_core::contracts::{self, Head, Resumption, Task, TaskFlow};
 use ff_core::engine_error::Refusal;

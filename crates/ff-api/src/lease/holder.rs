@@ -1,4 +1,4 @@
-//! The calls of the holder of a lease. Every call carries the fence, flat beside its own fields.
+//! The calls of the holder of a lease. The body of every call contains the three fields of the fence and its own fields.
 
 use ff_core::budget::Amounts;
 use ff_core::contracts::{CompleteArgs, DelayArgs, FailArgs, ProgressArgs, RenewArgs, ReportUsageArgs};
@@ -114,7 +114,7 @@ impl Complete {
 }
 
 impl Fail {
-    /// The category of a failure that names none.
+    /// Returns the default category of a failure.
     pub(crate) fn default_category() -> Result<Kind, Refusal> {
         Kind::parse("error").map_err(|error| Refusal::invalid("category", error))
     }
@@ -144,8 +144,8 @@ impl Delay {
     }
 }
 
-/// One type of call per row. The fence's fields may each be absent on the wire, so that a call without one and a call with
-/// a part of one are told apart.
+/// Defines one type of call per row. Each field of the fence is optional on the wire, so that a call without a fence and a
+/// call with a part of a fence are refused differently.
 macro_rules! holder_calls {
     ($($(#[$doc:meta])* $name:ident { $($(#[$attribute:meta])* $field:ident: $type:ty,)* })*) => {$(
         $(#[$doc])*
@@ -171,7 +171,7 @@ macro_rules! holder_calls {
 }
 pub(crate) use holder_calls;
 
-/// A call of the holder of `fence`: the three fields of it, and the call's own.
+/// Makes a call of the holder of `fence`: the three fields of the fence, and the fields of the call.
 macro_rules! held {
     ($name:ident, $fence:expr, $($field:ident: $value:expr),*) => {{
         let Fence { lease_id, lease_epoch, attempt_id } = $fence;

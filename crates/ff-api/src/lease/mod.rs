@@ -7,7 +7,7 @@ mod grants;
 pub(crate) mod holder;
 
 pub use batch::{LeaseCall, WorkerBatch, WorkerBatchReply, WorkerCall, WorkerCallResult};
-pub use claim::{Claim, ClaimOf};
+pub use claim::{Claim, ClaimRequest};
 pub use claimed::{ClaimedExecution, Claims, Input};
 pub use grants::Grants;
 pub use holder::{Complete, Delay, Fail, Progress, Renew, ReportUsage};

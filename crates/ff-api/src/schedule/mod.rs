@@ -58,7 +58,7 @@ pub struct PutSchedule {
 }
 
 impl PutSchedule {
-    /// A definition as it travels. Payloads that are JSON travel as themselves.
+    /// Makes the request form of a definition. JSON payloads are embedded as they are.
     pub fn of(namespace: Option<Namespace>, definition: ScheduleDefinition) -> Result<Self, serde_json::Error> {
         let default = ScheduleDefinition::new(definition.timing.clone(), definition.target.clone());
         let (cron, every_ms, at) = match definition.timing {
@@ -127,7 +127,7 @@ impl PutSchedule {
     }
 }
 
-/// A submission as a schedule shows it: without the fields that each tick fills in.
+/// Makes the submission of a schedule's view, without the fields that each tick fills in.
 fn template(args: SubmitArgs) -> Result<Submit, serde_json::Error> {
     let payload = args.payload.clone();
     let submit = Submit::of(args)?;
@@ -165,7 +165,7 @@ fn flow_target(flow: SubmitFlow) -> Result<ScheduleTarget, Refusal> {
     }
 }
 
-/// Refuses fields that are the schedule's to fill in.
+/// Refuses fields that the schedule fills in.
 fn check_own(target: &str, given: &[(&str, bool)]) -> Result<(), Refusal> {
     match given.iter().find(|(_, is_given)| *is_given) {
         Some((field, _)) => {
@@ -182,7 +182,7 @@ fn within(target: &str, refusal: Refusal) -> Refusal {
     }
 }
 
-/// A change of a schedule that says nothing but whose it is: its deletion, its resumption, or a start now.
+/// Defines calls about a schedule whose only field is the namespace.
 macro_rules! bare {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*

@@ -1,4 +1,4 @@
-//! Tokens for streams on the wire.
+//! Stream tokens on the wire.
 
 use ff_core::contracts::StreamTokenArgs;
 use ff_core::limits;
@@ -25,12 +25,12 @@ pub struct StreamTokenReply {
 }
 
 impl MakeStreamToken {
-    /// The call as it travels.
+    /// Makes the body of the call.
     pub fn of(args: &StreamTokenArgs) -> Self {
         Self { expires_in_ms: Some(args.expires_in_ms) }
     }
 
-    /// The arguments of the call about this execution.
+    /// Returns the arguments of the call about this execution.
     pub fn into_args(self, execution_id: ExecutionId) -> StreamTokenArgs {
         let expires_in_ms = self.expires_in_ms.unwrap_or(limits::STREAM_TOKEN_DEFAULT_MS);
         StreamTokenArgs { execution_id, expires_in_ms }

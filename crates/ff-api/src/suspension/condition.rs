@@ -1,12 +1,12 @@
-//! Reading a condition and a policy for going on. Where an object is meant, a list is refused: it would be read as the
-//! object's fields in their order.
+//! Reads conditions and resume policies. A list in place of an object is refused: serde would read it as the object's fields in
+//! their order.
 
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::suspension::{Condition, ResumePolicy};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// The condition a text stands for, or which part of it is wrong.
+/// Reads a condition. The refusal names the invalid part.
 pub(crate) fn read(json: &RawValue) -> Result<Condition, Refusal> {
     let text = json.get().as_bytes();
     let tree: Value = ff_core::json::read(text).map_err(|refusal| refusal.at("condition"))?;
@@ -14,7 +14,7 @@ pub(crate) fn read(json: &RawValue) -> Result<Condition, Refusal> {
     Condition::parse(text)
 }
 
-/// The policy a text stands for, or which part of it is wrong.
+/// Reads a resume policy. The refusal names the invalid part.
 pub(crate) fn read_policy(json: &RawValue) -> Result<ResumePolicy, Refusal> {
     if !json.get().starts_with('{') {
         return Err(Code::InvalidPolicyJson.refusal().at("resume_policy").because("must be an object"));
@@ -22,8 +22,7 @@ pub(crate) fn read_policy(json: &RawValue) -> Result<ResumePolicy, Refusal> {
     ResumePolicy::parse(json.get().as_bytes())
 }
 
-/// The conditions without fields. serde ignores other fields beside the tag of a unit variant, so they are refused
-/// here.
+/// The conditions without fields. For a unit variant, serde ignores all fields other than the tag, so they are refused here.
 const BARE: [&str; 2] = ["operator_only", "timeout_only"];
 
 fn check_shape(node: &Value, path: &str) -> Result<(), Refusal> {

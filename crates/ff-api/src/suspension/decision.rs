@@ -1,4 +1,4 @@
-//! Decisions of people, as they are listed.
+//! Decisions of operators and approvers, on the wire.
 
 use ff_core::signal::{Delivery, Effect, Signal, Source};
 use ff_core::types::{ExecutionId, Namespace, SignalId, SignalName, TimestampMs};
@@ -29,7 +29,7 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// The decision that a delivered signal is, if it is one.
+    /// Returns the decision that a delivered signal carries, if any.
     pub fn of(delivery: Delivery) -> Option<Self> {
         let names = [Signal::APPROVED, Signal::REJECTED, Signal::RESUMED];
         names.contains(&delivery.name.as_str()).then_some(Self {

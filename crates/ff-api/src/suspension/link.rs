@@ -1,4 +1,4 @@
-//! A waitpoint as it is handed to its sender.
+//! A waitpoint with its token and its links, for the sender of a signal.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,9 +10,9 @@ use ff_core::types::{ExecutionId, WaitpointId, WaitpointKey};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-/// A waitpoint and its token: all that a sender needs to signal it, and good for nothing else.
+/// A waitpoint and its token. A sender needs nothing else to signal it, and the token allows nothing else.
 ///
-/// Written out, as JSON or as a link, it holds the token; `Debug` does not show it.
+/// JSON and links contain the token; `Debug` does not show it.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waitpoint {
     pub execution_id: ExecutionId,
@@ -22,29 +22,29 @@ pub struct Waitpoint {
 }
 
 impl Waitpoint {
-    /// The link for a waitpoint that was granted to the holder of an execution.
+    /// Makes the value from a waitpoint that was granted to the holder of an execution.
     pub fn new(execution_id: ExecutionId, granted: GrantedWaitpoint) -> Self {
         let GrantedWaitpoint { waitpoint_id, waitpoint_key, waitpoint_token } = granted;
         Self { execution_id, waitpoint_id, waitpoint_key, waitpoint_token }
     }
 
-    /// The link under which a person approves or rejects in a browser, at a server that is reached as `base`.
+    /// Returns the link to the approval page of the server at `base`, where a person approves or rejects in a browser.
     ///
-    /// The holder of the link can answer, so send it only to the person who is asked.
+    /// Everyone who has the link can answer, so send it only to the approver.
     pub fn approval_url(&self, base: &str) -> Result<String, Refusal> {
         let mut url = self.at(base, &["approvals", &self.execution_id.to_string(), &self.waitpoint_id.to_string()])?;
         url.query_pairs_mut().append_pair("token", &self.waitpoint_token.expose());
         Ok(url.into())
     }
 
-    /// Where any program posts a signal with this waitpoint's id and token, at a server that is reached as `base`.
+    /// Returns the URL to which a program posts signals with this waitpoint's id and token, on the server at `base`.
     pub fn signal_url(&self, base: &str) -> Result<String, Refusal> {
         Ok(self.at(base, &["v1", "executions", &self.execution_id.to_string(), "signals"])?.into())
     }
 
     fn at(&self, base: &str, path: &[&str]) -> Result<Url, Refusal> {
         let mut url = Url::parse(base).map_err(|error| Refusal::invalid("base", format!("is no address: {error}")))?;
-        // The address a client connects by may say which certificates it trusts; that is nothing to others.
+        // The query of a client's address may name the certificates that the client trusts. It does not belong in a link.
         url.set_query(None);
         url.set_fragment(None);
         let Ok(mut segments) = url.path_segments_mut() else {
@@ -56,12 +56,12 @@ impl Waitpoint {
     }
 }
 
-/// The address outsiders reach a server by, which links begin with.
+/// The public address of a server, with which links begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicUrl(Url);
 
 impl PublicUrl {
-    /// Its host, as browsers name it.
+    /// Returns the host without the port, in the form that browsers send.
     pub fn host(&self) -> &str {
         self.0.host_str().unwrap_or_default()
     }

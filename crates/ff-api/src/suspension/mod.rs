@@ -1,4 +1,4 @@
-//! Suspensions, waitpoints and their secrets as they travel, and the links that lead to them.
+//! Suspensions, waitpoints and their secrets on the wire, and links to waitpoints.
 
 pub(crate) mod condition;
 mod decision;

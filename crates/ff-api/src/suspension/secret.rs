@@ -1,4 +1,4 @@
-//! The secrets behind tokens on the wire. A secret goes in and never comes out.
+//! The secrets of tokens on the wire. No answer contains a secret.
 
 use ff_core::contracts::{self, PartitionKids, RotateSecretArgs};
 use ff_core::engine_error::Refusal;

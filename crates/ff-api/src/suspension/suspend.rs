@@ -1,4 +1,4 @@
-//! Waiting on the wire: the holder lets go, or makes a waitpoint ahead.
+//! Suspensions on the wire: the holder suspends its execution, or creates a waitpoint in advance.
 
 use ff_core::contracts::{
     CreateWaitpointArgs, SuspendArgs, SuspendedExecution, Timeout, WaitpointBinding, check_message,
@@ -77,7 +77,7 @@ pub struct Approval {
     pub question: String,
 }
 
-/// The waitpoint of an approval that names none.
+/// Key of an approval's waitpoint when the request has no waitpoints.
 const APPROVAL_KEY: &str = "approval";
 
 /// Result of a suspension, with the approval link.
@@ -154,7 +154,7 @@ impl Suspend {
             (None, _) => return Err(Refusal::invalid("condition", "is required beside several waitpoints")),
         };
         let (reason, resume_policy) = match asks {
-            // All answers are handed over, so that the first of several that came early can be told from the rest.
+            // All answers are handed over, so that the handler can find the first of several that arrived early.
             true => (
                 SuspendReason::WaitingForApproval,
                 ResumePolicy { handed: SignalSelection::All, ..ResumePolicy::default() },
@@ -187,7 +187,7 @@ impl Suspend {
 }
 
 impl Approval {
-    /// Refuses a question that cannot be shown, and makes sure that there is one place to answer it.
+    /// Refuses a question that cannot be shown and more than one waitpoint. Adds a waitpoint if there is none.
     fn check(&self, waitpoints: &mut Vec<WaitpointBinding>) -> Result<(), Refusal> {
         if self.question.trim().is_empty() {
             return Err(Refusal::invalid("approval.question", "must not be empty"));

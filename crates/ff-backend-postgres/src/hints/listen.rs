@@ -40,7 +40,7 @@ pub(crate) struct Listener {
     pub(crate) outages: Arc<OutageLog>,
 }
 
-/// Notifications that arrive while the connection lives: the text of a note, or `None` for new rows in the inbox.
+/// Notifications that arrive while the connection is open: the text of a note, or `None` for new rows in the inbox.
 pub(crate) struct Subscription {
     notes: mpsc::UnboundedReceiver<Notification>,
     /// Notifications that arrived before the hello was answered.

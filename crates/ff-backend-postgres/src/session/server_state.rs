@@ -8,7 +8,7 @@ use tokio_postgres::Row;
 
 use crate::driver_error::DriverError;
 
-/// Query for the time and the latest moment written (in milliseconds), the moment until which a feed is followed, and whether
+/// Query for the time and the latest time written (in milliseconds), the time until which a feed is followed, and whether
 /// there is any lane configuration or quota policy.
 pub(super) const SERVER_STATE: &str = "\
     SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::int8, (SELECT max(at) FROM clock), \
@@ -41,8 +41,8 @@ impl ServerState {
         })
     }
 
-    /// Returns the context of a batch that begins now, and not before the given moment. Assumes that since the answer the
-    /// server's clock has run as fast as this program's.
+    /// Returns the context of a batch that begins now, and not before the given time. Assumes that since the answer the
+    /// server's clock has run as fast as this program's clock.
     pub(super) fn context(&self, clock: Option<&dyn Clock>, before: TimestampMs) -> TransactionContext {
         let since = || i64::try_from(self.read_at.elapsed().as_millis()).unwrap_or(i64::MAX);
         let time = clock.map_or_else(|| self.time.saturating_add(since()), |clock| clock.now().0);

@@ -74,7 +74,7 @@ async fn a_dispatch_that_ends_half_way_is_taken_up_by_another() {
     let place = StoreLocation::new();
     let store = place.open().await;
     let id = owing(&store, WIDTH).await;
-    let step = store.cascade(CascadeArgs { execution_id: member(&store, &id, 0), owed_since: None }).await.unwrap();
+    let step = store.cascade(CascadeArgs { execution_id: member(&store, &id, 0), pending_since: None }).await.unwrap();
     assert_eq!((step.resolved as usize, step.more), (FLOW_STEP, true));
     drop(store);
 

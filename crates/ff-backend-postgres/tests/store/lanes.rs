@@ -1,4 +1,4 @@
-//! Listing of one tenant's lanes beside very many lanes of another.
+//! Listing of one tenant's lanes while another tenant has very many.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Opening a store: who may, and in which databases.
+//! Opening a store: the required permissions, and the databases that are accepted.
 
 use ff_backend_postgres::{ConnectError, MigrationReport, PostgresOptions, migrate};
 use ff_core::backend::{EngineStore, Perform};

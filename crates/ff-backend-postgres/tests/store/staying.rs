@@ -1,4 +1,4 @@
-//! A writer keeps partition locks for a moment while its program is the only one, and no longer.
+//! A writer keeps partition locks for a short time while no other program wants them, and no longer.
 
 use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,8 +22,8 @@ use crate::{StoreLocation, claim_on, findings, signal, suspended};
 
 const PARTITION: u16 = 2;
 
-/// Maximum number of tries of a step that needs few statements only within one lock session. A slow machine may miss some of
-/// them, but not all.
+/// Maximum number of attempts at a step that needs few statements only within one lock session. On a slow machine, some
+/// attempts may fall outside a session, but not all.
 const TRIES: usize = 100;
 
 /// Submits to one partition and returns the number of statements it took.

@@ -14,14 +14,15 @@ use crate::batch_state::BatchState;
 use crate::error::SqlError;
 use crate::session::Read;
 
-/// Maximum number of times that an operation may miss a record while the later operations are also asked for their misses. Most
-/// operations miss two or three times. One that follows records one by one does so alone.
+/// Maximum number of times that an operation may miss a record while the later operations also report their misses. Most
+/// operations miss two or three times. After that, the operation probably follows records one by one, and only its own misses
+/// are loaded.
 const TOGETHER: usize = 3;
 
 /// Decides every operation that has no reply yet, each after the ones before it, and applies its decision to the batch state.
 ///
-/// An operation that misses a record waits, and so do all operations after it. But these are asked for their misses too, so that
-/// one query per table serves the whole batch.
+/// An operation that misses a record waits, and so do all operations after it. The later operations report their misses too, so
+/// that one query per table serves the whole batch.
 pub(super) async fn decide(
     reader: &mut dyn Read,
     state: &mut BatchState,

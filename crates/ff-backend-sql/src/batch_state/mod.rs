@@ -115,7 +115,7 @@ impl BatchState {
         self.cache
     }
 
-    /// Loads the stored record of an id, unless it is loaded already: all reads of a batch see one moment.
+    /// Loads the stored record of an id, unless it is loaded already: all reads of a batch see one snapshot.
     pub(crate) fn lay(&mut self, id: ExecutionId, stored: StoredRecord<Execution>) {
         if let Entry::Vacant(place) = self.loaded.entry(id) {
             place.insert(LoadedExecution { stored, write: None });

@@ -101,7 +101,7 @@ impl BatchState {
         }
     }
 
-    /// Returns how many waiting executions to load beyond those asked for.
+    /// Returns how many waiting executions to load in addition to the requested number.
     pub(super) fn read_ahead(&self, wanted: &ClaimFilter) -> usize {
         if self.cache.partition_cache.lock_session.is_some() && is_kept(wanted) { READ_AHEAD } else { 0 }
     }

@@ -14,7 +14,7 @@ pub(crate) struct RecordSet<K, T> {
 }
 
 impl<K: Eq + Hash + Ord, T> RecordSet<K, T> {
-    /// Loads the stored record of a key, unless it is loaded already: all reads of a batch see one moment.
+    /// Loads the stored record of a key, unless it is loaded already: all reads of a batch see one snapshot.
     pub(crate) fn lay(&mut self, key: K, stored: StoredRecord<T>) {
         self.stored.entry(key).or_insert(stored);
     }

@@ -1,4 +1,4 @@
-//! The writes of a batch beside the records: payloads, results, archived attempts, lease history and keys.
+//! The writes of a batch other than the records: payloads, results, archived attempts, lease history and keys.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use ff_core::lease::LeaseEvent;
 use ff_core::payload::Payload;
 use ff_core::types::{ExecutionId, IdempotencyKey, Namespace};
 
-/// The pending writes beside the records.
+/// The pending writes other than the records.
 #[derive(Default)]
 pub(crate) struct SideWrites {
     pub(crate) payloads: HashMap<ExecutionId, Write<Payload>>,
@@ -29,7 +29,7 @@ impl SideWrites {
             && matches!((&change.payload, &change.result), (Write::Keep, Write::Keep))
     }
 
-    /// Takes the writes beside the record, and returns the record.
+    /// Takes the writes other than the record, and returns the record.
     pub(crate) fn take(&mut self, change: Change) -> Execution {
         let id = change.after.id;
         let payload = self.injected(change.payload);

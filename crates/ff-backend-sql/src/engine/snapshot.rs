@@ -99,7 +99,7 @@ async fn keys_on(reader: &mut dyn Read, partition: u16) -> Result<BTreeMap<(Stri
     rows.iter().flatten().map(entry).collect()
 }
 
-/// The due moment of an execution and, while it runs, its lane and the beginning of its lease.
+/// The due time of an execution and, while it runs, its lane and the beginning of its lease.
 type Moment = (i64, Option<(String, i64)>);
 
 /// Rows of the tables `lease` and `due`. An execution should have one at most.
@@ -178,7 +178,7 @@ fn is_table(index: &Index) -> bool {
     )
 }
 
-/// Adds labels, lanes, turns, workers, the feed and its events to a snapshot.
+/// Adds tags, lanes, turns, workers, the feed and its events to a snapshot.
 pub(super) async fn add_operating(
     reader: &mut dyn Read,
     snapshot: &mut Snapshot,

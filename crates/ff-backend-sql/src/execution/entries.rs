@@ -59,7 +59,7 @@ pub(crate) fn class_of_queue(text: &str) -> Result<(RequirementClass, bool), Bad
     Ok((RequirementClass::parse(blocked.unwrap_or(text))?, blocked.is_some()))
 }
 
-/// Returns the class word of executions with a key. A class has no space, so the first space ends it.
+/// Returns the class column of executions with a key. A class has no space, so the first space ends it.
 pub(crate) fn class_word(class: &RequirementClass, key: &FairKey) -> Value {
     if key.is_empty() { class.as_str().into() } else { Value::Text(format!("{class} {key}")) }
 }
@@ -104,7 +104,7 @@ fn next_due(execution: &Execution) -> Option<Key> {
     Some(vec![execution.id.partition().into(), at.into(), Value::Uuid(execution.id.uuid())])
 }
 
-/// Returns the rows of labels. A staged execution has none.
+/// Returns the tag rows of an execution. A staged execution has none.
 fn labels(execution: &Execution) -> Vec<Key> {
     if execution.is_staged() {
         return Vec::new();
@@ -127,24 +127,24 @@ fn has_same_tag_rows(before: &Execution, after: &Execution) -> bool {
         && usage_as_tag(before) == usage_as_tag(after)
 }
 
-/// Returns the label for searches by state, if the state has one. Other labels have a key, this one has none.
+/// Returns the tag for searches by state, if the state is stored as one. Its key is empty, unlike that of a caller's tag.
 pub(crate) fn state_as_tag(state: PublicState) -> Option<(&'static str, &'static str)> {
     has_state_index(state).then_some(("", state.as_str()))
 }
 
-/// Returns the label for searches by blocking reason, if it is a reason of admission.
+/// Returns the tag for searches by blocking reason, if it is a reason of admission. Its key is empty.
 pub(crate) fn reason_as_tag(reason: BlockingReason) -> Option<(&'static str, &'static str)> {
     has_reason_index(reason).then_some(("", reason.as_str()))
 }
 
-/// The label value of executions with usage that budgets may not have counted. No state and no reason has this name.
+/// The tag value of executions with usage that budgets may not have counted. No state and no reason has this name.
 pub(crate) const USAGE_BACKLOG: &str = "usage";
 
 fn usage_as_tag(execution: &Execution) -> Option<(&'static str, &'static str)> {
     execution.usage.as_ref()?.is_pending().then_some(("", USAGE_BACKLOG))
 }
 
-/// Returns the row of a label at an execution's place in listings.
+/// Returns the row of a tag at an execution's place in listings.
 pub(crate) fn key_of_tag_row(namespace: &Namespace, (key, value): (&str, &str), place: Cursor) -> Key {
     vec![
         namespace.as_str().into(),
@@ -169,7 +169,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns a labelled execution as it is waiting, running and cancelled.
+    /// Returns a tagged execution in three states: waiting, running and cancelled.
     fn steps() -> [Execution; 3] {
         let at = Conditions {
             partitions: PartitionConfig::default(),

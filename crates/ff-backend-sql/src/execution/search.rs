@@ -50,7 +50,8 @@ pub(super) async fn search(reader: &mut dyn Read, args: &ListArgs) -> Result<Sea
     }
 }
 
-/// Returns the index to walk: of a blocking reason, a label or a state with a label, or else of a lane or a namespace.
+/// Returns the index to walk: that of a blocking reason, of a tag, of a state that is stored as a tag, of a lane, or of a
+/// namespace.
 fn index(filter: &Filter) -> (&'static str, Vec<Value>) {
     let namespace = || Value::from(filter.namespace.as_str());
     let tag = filter.tags.first_key_value().map(|(key, value)| (key.as_str(), value.as_str()));
@@ -84,7 +85,7 @@ async fn meant(reader: &mut dyn Read, filter: &Filter, rows: &[Row]) -> Result<V
             places.push(place(row)?);
         }
     }
-    // The walk has already compared the first label, unless it walks a blocking reason.
+    // The walk has already compared the first tag, unless it walks a blocking reason.
     for (key, value) in filter.tags.iter().skip(usize::from(filter.blocking_reason.is_none())) {
         if places.is_empty() {
             break;

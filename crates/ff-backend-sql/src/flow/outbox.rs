@@ -11,7 +11,7 @@ pub struct PendingEnd {
     pub execution_id: ExecutionId,
     /// Its flow.
     pub flow_id: FlowId,
-    /// How it ended.
+    /// Its outcome.
     pub outcome: Outcome,
     /// When the end became pending.
     pub since: TimestampMs,

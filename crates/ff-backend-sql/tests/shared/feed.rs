@@ -1,4 +1,4 @@
-//! The feeds of delivered signals: complete up to their limit, and honest past it.
+//! The feeds of delivered signals: complete up to their limit. Beyond it, readers learn that they missed deliveries.
 
 use ff_backend_sql::{Driver, SqlStore};
 use ff_core::backend::{EngineStore, Perform};
@@ -42,7 +42,7 @@ async fn a_reader_sees_what_was_delivered_on_any_partition_once() {
     assert_eq!(read(&store, None, 10).await.next, after, "who starts now starts at the end");
 }
 
-/// Most of a full feed is written past the store; new entries then push the oldest out.
+/// The test writes most of a full feed without the store. New entries then replace the oldest ones.
 #[tokio::test]
 async fn a_full_feed_keeps_its_newest_and_says_when_some_were_missed() {
     let place = StoreLocation::new();

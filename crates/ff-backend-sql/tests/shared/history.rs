@@ -1,4 +1,4 @@
-//! The lease history is kept to its limit.
+//! The lease history is trimmed to its limit.
 
 use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::RevokeArgs;

@@ -1,5 +1,5 @@
-//! Shared by the tests of the SQL stores: helpers that submit and claim, and the tests that both stores run. The tests
-//! of a store bring a `StoreLocation` of their own, and say how a store is opened there.
+//! Helpers for the tests of the SQL stores, and the tests that both stores run. The tests of each store define a
+//! `StoreLocation`, which opens a store.
 
 mod feed;
 mod history;
@@ -36,9 +36,9 @@ pub(crate) fn key(text: &str) -> WaitpointKey {
     WaitpointKey::parse(text).unwrap()
 }
 
-/// New work that waits for a signal, and its waitpoint.
+/// Returns a new execution that waits for a signal, and its waitpoint.
 pub(crate) async fn suspended(store: &SqlStore<impl Driver>) -> (ExecutionId, GrantedWaitpoint) {
-    // Of a kind of its own, so that no older work is claimed instead.
+    // The kind is unique, so that no older execution is claimed instead.
     let work = work();
     let kind = Kind::parse(&work.uuid.to_string()).unwrap();
     let id = store.submit(SubmitArgs { kind: kind.clone(), ..work }).await.unwrap().execution_id;
@@ -53,7 +53,7 @@ pub(crate) fn signal(id: &ExecutionId, to: &GrantedWaitpoint, name: &str) -> Del
     DeliverArgs::new(*id, WaitpointRef::Id(to.waitpoint_id), token, SignalName::parse(name).unwrap())
 }
 
-/// The doctor's findings on every partition.
+/// Returns the doctor's findings on every partition.
 pub(crate) async fn findings(store: &SqlStore<impl Driver>) -> Vec<Finding> {
     let now = store.now().await.unwrap();
     let mut found = Vec::new();

@@ -18,7 +18,7 @@ const TAGS: usize = 64;
 /// Maximum number of keys removed with one command.
 const REMOVED_AT_ONCE: usize = 500;
 
-/// A queue beside the store.
+/// A queue on the servers of the store, under separate keys.
 pub(crate) struct ValkeyFloor<'s> {
     servers: &'s mut Servers,
 }

@@ -22,7 +22,7 @@ pub(crate) struct Database {
 }
 
 /// Processor time of the server's processes: the last reading of each, and the total. The total includes time before the first
-/// look, so only differences count. Empty when the server is on another machine.
+/// reading, so only differences count. Empty when the server is on another machine.
 #[derive(Default)]
 struct BackendTimes {
     last: HashMap<i32, Duration>,
@@ -30,7 +30,8 @@ struct BackendTimes {
 }
 
 impl BackendTimes {
-    /// Adds the time each process has used since the last look. Time between the last look and the end of a process is not counted.
+    /// Adds the time each process has used since its last reading. Time between the last reading and the end of a process is
+    /// not counted.
     fn look(&mut self, processes: impl Iterator<Item = i32>) {
         let now: HashMap<_, _> = processes.filter_map(|id| Some((id, processor_time_of(id, "postgres")?))).collect();
         for (id, used) in &now {

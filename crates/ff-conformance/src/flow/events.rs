@@ -4,7 +4,7 @@ use std::pin::pin;
 
 use futures_util::future::{Either, select};
 
-use crate::lease::long_poll::{round_trips, soon, woken_by};
+use crate::lease::long_poll::{in_time, round_trips, woken_by};
 use crate::prelude::*;
 
 pub(crate) async fn a_flow_has_one_event_per_change_in_order(world: World) {
@@ -108,7 +108,7 @@ pub(crate) async fn a_flow_follower_receives_events_as_they_happen(world: World)
     let waiting = tokio::spawn(async move { long_poll.next_flow_events(args, 60_000).await });
     round_trips(&world).await;
     flow.start_one().await;
-    let page = soon(waiting).await.unwrap().unwrap();
+    let page = in_time(waiting).await.unwrap().unwrap();
     assert_eq!(page.events.iter().map(text).collect::<Vec<_>>(), ["a: waiting to active"]);
     assert_eq!((page.next, page.ended), (next + 1, false));
 }
@@ -128,10 +128,10 @@ pub(crate) async fn a_flow_follower_receives_every_event_until_the_end(world: Wo
         }
     });
     flow.run().await;
-    let followed: Vec<FlowEvent> = soon(following).await.unwrap();
+    let followed: Vec<FlowEvent> = in_time(following).await.unwrap();
     assert_eq!(followed, flow.events_by(limits::PAGE).await);
     let args = FlowEventsArgs { flow_id: flow.id, from: followed.len() as u64, limit: 3 };
-    let after = soon(world.long_poll.next_flow_events(args, 60_000)).await.unwrap();
+    let after = in_time(world.long_poll.next_flow_events(args, 60_000)).await.unwrap();
     assert_eq!((after.events, after.ended), (vec![], true), "a flow that has ended is not waited for");
 }
 
@@ -155,7 +155,7 @@ async fn ended_by<T>(world: &World, flow: &Flow, event: impl AsyncFnOnce() -> T)
     let settled = pin!(round_trips(world));
     let Either::Right(((), waiting)) = select(waiting, settled).await else { panic!("there was nothing to wait for") };
     event().await;
-    soon(waiting).await.unwrap().expect("the wait ran out")
+    in_time(waiting).await.unwrap().expect("the wait ran out")
 }
 
 async fn page(world: &World, flow: &Flow, from: u64, limit: usize) -> FlowEventsPage {

@@ -1,6 +1,6 @@
 //! Members that can no longer run are skipped, all of them and no others.
 
-use crate::lease::long_poll::soon;
+use crate::lease::long_poll::in_time;
 use crate::prelude::*;
 use crate::world::graph::lenient;
 
@@ -48,7 +48,7 @@ pub(crate) async fn a_long_poll_on_a_member_returns_its_skip(world: World) {
     let (long_poll, id) = (world.long_poll.clone(), flow.member("c"));
     let waiting = tokio::spawn(async move { long_poll.ended(&id, 60_000).await });
     held.fail_for_good().await;
-    let ended = soon(waiting).await.unwrap().unwrap().unwrap();
+    let ended = in_time(waiting).await.unwrap().unwrap().unwrap();
     assert_eq!(ended.outcome, Outcome::Skipped);
 }
 

@@ -75,7 +75,7 @@ pub(crate) async fn work_in_no_flow_knows_of_none(world: World) {
     assert_eq!((&held.task.flow, held.inputs.len()), (&None, 0));
     let info = world.describe(&held.id()).await;
     assert_eq!((info.flow_id, info.node), (None, None));
-    let cascade = CascadeArgs { execution_id: held.id(), owed_since: None };
+    let cascade = CascadeArgs { execution_id: held.id(), pending_since: None };
     assert_eq!(world.backend.cascade(cascade).await.unwrap(), CascadeStep::default());
 }
 

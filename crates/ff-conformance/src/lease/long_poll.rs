@@ -17,7 +17,7 @@ pub(crate) async fn a_long_poll_returns_waiting_executions_at_once(world: World)
     let worker = world.worker("worker");
     let mut taken = BTreeSet::new();
     while taken.len() < 20 {
-        let held = soon(worker.next(7, ms(60_000))).await;
+        let held = in_time(worker.next(7, ms(60_000))).await;
         assert!(!held.is_empty() && held.len() <= 7);
         taken.extend(held.iter().map(LeasedExecution::id));
     }
@@ -88,7 +88,7 @@ pub(crate) async fn as_many_pieces_go_to_as_many_waiting(world: World) {
     for _ in 0..8 {
         submitted.insert(world.submit("resize", b"cat.png").await);
     }
-    let taken = soon(join_all(waiting)).await;
+    let taken = in_time(join_all(waiting)).await;
     let taken: BTreeSet<_> = taken.into_iter().flat_map(Result::unwrap).map(|held| held.id()).collect();
     assert_eq!(taken, submitted);
 }
@@ -102,7 +102,7 @@ pub(crate) async fn lanes_are_preferred_in_the_order_given(world: World) {
     let worker = world.worker("worker").lanes(&["quick", "slow"]);
     let mut lanes = Vec::new();
     for _ in 0..6 {
-        lanes.extend(soon(worker.next(1, ms(60_000))).await.into_iter().map(|held| held.task.lane_id.to_string()));
+        lanes.extend(in_time(worker.next(1, ms(60_000))).await.into_iter().map(|held| held.task.lane_id.to_string()));
     }
     assert_eq!(lanes, ["quick", "quick", "quick", "slow", "slow", "slow"]);
 }
@@ -114,7 +114,7 @@ pub(crate) async fn a_long_poll_can_return_executions_of_several_lanes(world: Wo
     let worker = world.worker("worker").lanes(&["a", "b", "c"]);
     let mut lanes = BTreeSet::new();
     while lanes.len() < 3 {
-        let held = soon(worker.next(3, ms(60_000))).await;
+        let held = in_time(worker.next(3, ms(60_000))).await;
         assert!(!held.is_empty());
         lanes.extend(held.into_iter().map(|held| held.task.lane_id.to_string()));
     }
@@ -127,7 +127,7 @@ pub(crate) async fn a_waiting_worker_leaves_alone_what_is_not_for_it(world: Worl
     let worker = world.worker("worker").kinds(&["resize"]);
     assert!(worker.next(9, ms(20)).await.is_empty());
     let id = world.submit("resize", b"cat.png").await;
-    let held = soon(worker.next(9, ms(60_000))).await;
+    let held = in_time(worker.next(9, ms(60_000))).await;
     assert_eq!(held.iter().map(LeasedExecution::id).collect::<Vec<_>>(), [id]);
 }
 
@@ -135,7 +135,7 @@ pub(crate) async fn a_tenants_worker_gets_only_its_tenants_work(world: World) {
     world.submit("resize", b"cat.png").await;
     let theirs = world.job("resize").namespace("acme").submit().await;
     let worker = world.worker("worker").namespace("acme");
-    assert_eq!(soon(worker.next(9, ms(60_000))).await.iter().map(LeasedExecution::id).collect::<Vec<_>>(), [theirs]);
+    assert_eq!(in_time(worker.next(9, ms(60_000))).await.iter().map(LeasedExecution::id).collect::<Vec<_>>(), [theirs]);
     assert!(worker.next(9, ms(20)).await.is_empty());
 }
 
@@ -166,13 +166,13 @@ pub(crate) async fn woken_by<T>(world: &World, event: impl AsyncFnOnce() -> T) -
     let settled = pin!(round_trips(world));
     let Either::Right(((), waiting)) = select(waiting, settled).await else { panic!("there was nothing to wait for") };
     let given = event().await;
-    (soon(waiting).await.pop().expect("the wait ran out"), given)
+    (in_time(waiting).await.pop().expect("the wait ran out"), given)
 }
 
 /// Waits until all earlier notifications have arrived: submits one more execution and waits until it is handed out.
 async fn everything_is_known(world: &World) {
     let id = world.job("send").lane("last").submit().await;
-    let held = soon(world.worker("other").lanes(&["last"]).next(1, ms(60_000))).await;
+    let held = in_time(world.worker("other").lanes(&["last"]).next(1, ms(60_000))).await;
     assert_eq!(held.iter().map(LeasedExecution::id).collect::<Vec<_>>(), [id]);
 }
 
@@ -185,6 +185,6 @@ pub(crate) async fn round_trips(world: &World) {
     }
 }
 
-pub(crate) async fn soon<T>(happens: impl Future<Output = T>) -> T {
+pub(crate) async fn in_time<T>(happens: impl Future<Output = T>) -> T {
     timeout(ms(10_000), happens).await.expect("no waiter was woken")
 }

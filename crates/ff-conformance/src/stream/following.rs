@@ -68,7 +68,7 @@ pub(crate) async fn a_reader_of_output_that_ended_does_not_wait(world: World) {
     held.complete(b"done").await.unwrap();
     let (_, last) = everything(&world, &all(held.id(), 10)).await;
     let args = ReadStreamArgs { from: Some(last.next), ..all(held.id(), 10) };
-    let page = soon(world.long_poll.next_frames(args, 60_000)).await.unwrap();
+    let page = in_time(world.long_poll.next_frames(args, 60_000)).await.unwrap();
     assert!(page.ended && page.items.is_empty());
 }
 
@@ -77,7 +77,7 @@ pub(crate) async fn a_wait_for_output_runs_out(world: World) {
     held.append(text(&["a"])).await.unwrap();
     let (_, reader) = everything(&world, &all(held.id(), 10)).await;
     let args = ReadStreamArgs { from: Some(reader.next), ..all(held.id(), 10) };
-    let page = soon(world.long_poll.next_frames(args, 20)).await.unwrap();
+    let page = in_time(world.long_poll.next_frames(args, 20)).await.unwrap();
     assert_eq!((page.items.len(), page.ended, page.next), (0, false, reader.next));
 }
 
@@ -85,10 +85,10 @@ pub(crate) async fn a_wait_for_output_runs_out(world: World) {
 async fn read_page_while(world: &World, args: &ReadStreamArgs, happens: impl Future<Output = ()>) -> StreamPage {
     let (_, last) = everything(world, args).await;
     let waiting = world.long_poll.next_frames(ReadStreamArgs { from: Some(last.next), ..args.clone() }, 60_000);
-    soon(join(waiting, happens)).await.0.unwrap()
+    in_time(join(waiting, happens)).await.0.unwrap()
 }
 
 /// Waits for an answer that must come long before the long poll runs out.
-async fn soon<T>(answer: impl Future<Output = T>) -> T {
+async fn in_time<T>(answer: impl Future<Output = T>) -> T {
     timeout(ms(20_000), answer).await.expect("not told in time")
 }

@@ -37,7 +37,7 @@ pub struct KeyInfo {
 }
 
 impl KeyInfo {
-    /// Whether the key has the rights of a role.
+    /// Returns whether the key has the rights of a role.
     pub fn may(&self, role: Role) -> bool {
         self.roles.iter().any(|own| own.implies(role))
     }
@@ -46,7 +46,7 @@ impl KeyInfo {
         self.expires_at.is_some_and(|at| now >= at)
     }
 
-    /// Whether requests with this key are accepted.
+    /// Returns whether requests with this key are accepted.
     pub fn is_valid(&self, now: TimestampMs) -> bool {
         self.revoked_at.is_none() && !self.has_expired(now)
     }

@@ -41,7 +41,7 @@ impl Role {
         }
     }
 
-    /// Whether this role includes the rights of another.
+    /// Returns whether this role includes the rights of another.
     pub fn implies(self, other: Role) -> bool {
         self == other || self == Self::Admin
     }

@@ -106,6 +106,6 @@ pub trait EngineBackend: Perform {
     /// Notifies the dependents of an execution that has ended, as far as one step goes. The pump notifies them anyway;
     /// this is for a caller that does not want to wait for it.
     fn cascade_completion(&self, id: &ExecutionId) -> BoxedAnswer<'_, CascadeStep> {
-        self.cascade(CascadeArgs { execution_id: *id, owed_since: None })
+        self.cascade(CascadeArgs { execution_id: *id, pending_since: None })
     }
 }

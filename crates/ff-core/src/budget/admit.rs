@@ -48,15 +48,15 @@ fn judge(
         Some(mut slot) if slot.epoch == *epoch && matches!(slot.state, SlotState::Held { .. }) => {
             let is_anothers = slot.claim_id.is_some() && slot.claim_id != claim_id;
             if is_anothers && now < slot.at + limits::QUOTA_RESERVED_MS {
-                return Ok(AdmissionVerdict::Elsewhere);
+                return Ok(AdmissionVerdict::ReservedForOther);
             }
             (slot.at, slot.claim_id) = (now, claim_id);
             ledger.put_draw(key, *execution_id, Draw { slot: Some(slot), ..draw });
             return Ok(AdmissionVerdict::Admitted);
         }
         // An older claim arrives late; it can no longer take the execution.
-        Some(slot) if slot.epoch > *epoch => return Ok(AdmissionVerdict::Elsewhere),
-        None if claim_id.is_none() => return Ok(AdmissionVerdict::Elsewhere),
+        Some(slot) if slot.epoch > *epoch => return Ok(AdmissionVerdict::ReservedForOther),
+        None if claim_id.is_none() => return Ok(AdmissionVerdict::ReservedForOther),
         Some(slot) => match slot.state {
             // The reservation belongs to an earlier lease, which is over.
             SlotState::Held { .. } => ledger.give_up(balance, &mut draw),

@@ -213,7 +213,7 @@ impl<'v> BudgetLedger<'v> {
             balance.next_waiter - 1
         });
         let Claimant { mut draw, execution_id, epoch, .. } = who;
-        let row = QuotaRow::InLine { key: kind.to_owned(), execution_id, epoch };
+        let row = QuotaRow::BudgetWaiter { key: kind.to_owned(), execution_id, epoch };
         self.rows.put(QuotaRowName::Waiter(String::new(), place), row);
         draw.slot = Some(SlotRow { epoch, at, state: SlotState::Waiting { place }, claim_id: None });
         self.put_draw(kind, execution_id, draw);
@@ -236,7 +236,7 @@ impl<'v> BudgetLedger<'v> {
         self.rows.require((balance.first_waiter..last).map(name))?;
         let mut line = Vec::new();
         for place in balance.first_waiter..last {
-            if let Some(QuotaRow::InLine { key, execution_id, epoch }) = self.rows.row(&name(place))? {
+            if let Some(QuotaRow::BudgetWaiter { key, execution_id, epoch }) = self.rows.row(&name(place))? {
                 line.push((place, key.clone(), *execution_id, *epoch));
             }
         }
@@ -255,7 +255,7 @@ impl<'v> BudgetLedger<'v> {
 
     /// Logs that an execution began to draw.
     pub(super) fn log_draw(&mut self, balance: &mut Balance, kind: &str, execution_id: ExecutionId, at: TimestampMs) {
-        let row = QuotaRow::Drawn { key: kind.to_owned(), execution_id, at };
+        let row = QuotaRow::DrawLogEntry { key: kind.to_owned(), execution_id, at };
         self.rows.put(QuotaRowName::Admission(String::new(), balance.next_draw), row);
         balance.next_draw += 1;
     }
@@ -268,7 +268,7 @@ impl<'v> BudgetLedger<'v> {
                 break;
             }
             let name = QuotaRowName::Admission(String::new(), balance.first_draw);
-            let Some(QuotaRow::Drawn { key, execution_id, at }) = self.rows.row(&name)?.cloned() else { break };
+            let Some(QuotaRow::DrawLogEntry { key, execution_id, at }) = self.rows.row(&name)?.cloned() else { break };
             if at + limits::USAGE_REMEMBERED_MS > now {
                 break;
             }

@@ -47,7 +47,7 @@ pub struct Period {
 }
 
 impl Period {
-    /// Whether the period is over.
+    /// Returns whether the period is over.
     pub fn is_over(&self, now: TimestampMs) -> bool {
         self.until.is_some_and(|until| now >= until)
     }

@@ -320,7 +320,7 @@ fn amounts_that_cannot_be_counted_are_refused_and_nothing_is_written() {
 }
 
 #[test]
-fn draws_are_let_go_once_no_report_can_be_repeated() {
+fn draws_are_deleted_once_no_report_can_be_repeated() {
     let mut world = BudgetFixture::new();
     let budget = world.put(r#"{"scope":"namespace","limits":{"tokens":{"hard":1000}}}"#);
     let mut total = 0;

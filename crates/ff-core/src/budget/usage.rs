@@ -40,7 +40,7 @@ impl Usage {
         total
     }
 
-    /// Whether budgets may not have counted all of it yet.
+    /// Returns whether budgets may not have counted all of it yet.
     pub fn is_pending(&self) -> bool {
         self.counted.seq < self.seq
     }

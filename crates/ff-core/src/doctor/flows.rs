@@ -92,9 +92,9 @@ fn numbers(flow: &Flow, members: &[(&Execution, &Membership)], graph: &Graph<'_>
         findings.find("I10", &flow.id, format!("does not have the {} edges it counts", flow.edges));
     }
     let unsuccessful = |execution: &Execution| matches!(execution.phase, Phase::Finished { outcome, .. } if outcome != Outcome::Success);
-    let lost = members.iter().filter(|(e, membership)| unsuccessful(e) && membership.dependents == 0).count();
-    if lost != flow.lost as usize {
-        findings.find("I10", &flow.id, format!("counts {} lost, has {lost}", flow.lost));
+    let failed_leaves = members.iter().filter(|(e, membership)| unsuccessful(e) && membership.dependents == 0).count();
+    if failed_leaves != flow.failed_leaves as usize {
+        findings.find("I10", &flow.id, format!("counts {} failed leaves, has {failed_leaves}", flow.failed_leaves));
     }
     if waits_for_itself(members, graph) {
         findings.find("I9", &flow.id, "waits for itself");
@@ -329,7 +329,7 @@ mod tests {
 
     #[test]
     fn numbers_that_do_not_add_up_are_found() {
-        assert_eq!(found(|snapshot, _| the_flow(snapshot).lost = 1), ["I10"]);
+        assert_eq!(found(|snapshot, _| the_flow(snapshot).failed_leaves = 1), ["I10"]);
         assert_eq!(found(|snapshot, _| the_flow(snapshot).edges = 3), ["I10"]);
         assert_eq!(found(|snapshot, _| the_flow(snapshot).counts = Counts::default()), ["I10", "I2"]);
         let uncount = |snapshot: &mut Snapshot, id: &dyn Fn(&str) -> ExecutionId| {

@@ -32,7 +32,7 @@ impl EventsArgs {
         Ok(id.partition()..id.partition() + 1)
     }
 
-    /// Whether an event matches the request.
+    /// Returns whether an event matches the request.
     pub fn wants(&self, event: &EventRecord) -> bool {
         self.namespace.as_ref().is_none_or(|namespace| event.namespace == *namespace)
             && self.execution.is_none_or(|id| event.execution_id == id)

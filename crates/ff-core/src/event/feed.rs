@@ -24,7 +24,7 @@ pub struct Feed {
 }
 
 impl Feed {
-    /// Whether an event at `now` is recorded.
+    /// Returns whether an event at `now` is recorded.
     pub fn records_at(&self, now: TimestampMs) -> bool {
         now < self.until
     }

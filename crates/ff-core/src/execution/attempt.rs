@@ -47,7 +47,7 @@ impl Default for AttemptSlot {
 }
 
 impl AttemptSlot {
-    /// Whether the first attempt is still to come.
+    /// Returns whether the first attempt is still to come.
     pub(crate) fn is_initial(&self) -> bool {
         *self == Self::default()
     }

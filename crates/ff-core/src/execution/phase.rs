@@ -38,7 +38,7 @@ pub enum Phase {
     },
 }
 
-/// Why an execution is delayed.
+/// The reason for a delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DelayReason {
@@ -78,7 +78,7 @@ impl Blocker {
     /// The blockers that keep an otherwise ready execution from being claimed.
     pub const ADMISSION: [Blocker; 5] = [Self::Route, Self::Quota, Self::Budget, Self::Operator, Self::Assignment];
 
-    /// Whether this is a blocker of admission, and not of the flow.
+    /// Returns whether this is a blocker of admission, and not of the flow.
     pub fn is_admission(self) -> bool {
         Self::ADMISSION.contains(&self)
     }
@@ -192,7 +192,7 @@ impl Execution {
         }
     }
 
-    /// Whether the execution is waiting, or blocked only by admission.
+    /// Returns whether the execution is waiting, or blocked only by admission.
     pub fn is_ready(&self) -> bool {
         match self.phase {
             Phase::Blocked { on, .. } => on.is_admission(),

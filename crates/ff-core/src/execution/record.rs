@@ -117,8 +117,8 @@ impl Execution {
         self.policy.class()
     }
 
-    /// Whether it is part of a flow submission that was not visible when this record was written. It becomes visible
-    /// together with its flow.
+    /// Returns whether it is part of a flow submission that was not visible when this record was written. It becomes
+    /// visible together with its flow.
     pub fn is_staged(&self) -> bool {
         matches!(self.phase, Phase::Blocked { on: Blocker::Staging, .. })
     }
@@ -127,7 +127,7 @@ impl Execution {
         matches!(self.phase, Phase::Finished { .. })
     }
 
-    /// The epoch of the current or last lease; the next claim's is one higher.
+    /// Returns the epoch of the current or last lease. The epoch of the next claim is one higher.
     pub fn epoch(&self) -> LeaseEpoch {
         match (&self.phase, &self.last_lease) {
             (Phase::Running { lease }, _) => lease.fence.lease_epoch,
@@ -273,7 +273,7 @@ impl Execution {
     }
 }
 
-/// How an execution ends: the outcome, and the endings of its lease and attempt if there are any.
+/// The end of an execution: its outcome, and the endings of its lease and attempt, if there are any.
 pub(crate) struct End {
     pub(crate) outcome: Outcome,
     pub(crate) by: FinishedBy,

@@ -14,12 +14,12 @@ impl Execution {
             return None;
         }
         let remembered = self.idempotency_key.as_ref().map(|_| self.created_at + self.policy.dedup_window_ms);
-        Some(remembered.map_or(at + self.kept_ms(), |until| until.max(at + self.kept_ms())))
+        Some(remembered.map_or(at + self.retention_ms(), |until| until.max(at + self.retention_ms())))
     }
 
     /// Returns how long it is kept after its end: the retention of its policy, else of its lane at submission, else the
     /// default.
-    pub fn kept_ms(&self) -> u64 {
+    pub fn retention_ms(&self) -> u64 {
         self.policy.retention_ms.or(self.lane_retention_ms).unwrap_or(limits::RETENTION_MS)
     }
 

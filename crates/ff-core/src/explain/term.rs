@@ -133,7 +133,7 @@ fn kept_back(facts: &Facts) -> Option<Term> {
     })
 }
 
-/// Whether its lane hands out work.
+/// Returns the term of its lane: whether the lane hands out work.
 fn lane(facts: &Facts) -> Option<Term> {
     let lane = &facts.info.lane_id;
     Some(match facts.queue.settings.state {
@@ -146,7 +146,7 @@ fn lane(facts: &Facts) -> Option<Term> {
     })
 }
 
-/// Whether its lane may run one more.
+/// Returns the term of its lane's limit: whether the lane may run one more execution.
 fn lane_limit(facts: &Facts) -> Option<Term> {
     let limit = facts.queue.settings.concurrency?;
     let (lane, active) = (&facts.info.lane_id, facts.queue.active);
@@ -154,7 +154,7 @@ fn lane_limit(facts: &Facts) -> Option<Term> {
     Some(term(TermKind::LaneLimit, verdict, format!("lane {lane} runs {active} of at most {limit}"), None))
 }
 
-/// Whether a registered worker takes its lane and kind.
+/// Returns the term of the workers: whether a registered worker takes its lane and kind.
 fn workers(facts: &Facts) -> Term {
     let info = &facts.info;
     let takes_lane = |worker: &&Worker| worker.lanes.contains(&info.lane_id);
@@ -193,7 +193,8 @@ fn workers(facts: &Facts) -> Term {
     term(TermKind::Workers, Verdict::Blocks, detail, None)
 }
 
-/// Whether a worker that takes its lane and kind meets its requirements, and the capabilities the others lack.
+/// Returns the term of its requirements: whether a worker that takes its lane and kind meets them. If none does, the term names
+/// the capabilities that the workers lack.
 fn requirements(facts: &Facts) -> Option<Term> {
     let info = &facts.info;
     let required = &info.policy.routing_requirements.required_capabilities;

@@ -87,7 +87,8 @@ impl Turn {
         of_kind.chain(classes.into_iter().map(|class| TurnQueue::Of(None, class.clone()))).collect()
     }
 
-    /// Whether the turn can be deleted without loss: no execution waits, and the next turn would begin at the clock anyway.
+    /// Returns whether the turn can be deleted without loss: no execution waits, and the next turn would begin at the clock
+    /// anyway.
     pub(super) fn is_over(&self, clock: u64) -> bool {
         self.waiting.is_empty() && self.at <= clock
     }

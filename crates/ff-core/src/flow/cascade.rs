@@ -15,7 +15,7 @@ pub struct CascadeArgs {
     pub execution_id: ExecutionId,
     /// The time since which the end is pending. Nothing is done if no end is pending since exactly this time. When
     /// absent, any pending propagation is continued; if none is pending, every edge is checked.
-    pub owed_since: Option<TimestampMs>,
+    pub pending_since: Option<TimestampMs>,
 }
 
 /// Result of the call.
@@ -51,12 +51,12 @@ impl Command for CascadeArgs {
         let Some(membership) = execution.membership.as_ref().filter(|membership| membership.dependents > 0) else {
             return Ok(Decision::of(CascadeStep::default(), None));
         };
-        let is_owed = |since| {
+        let is_pending = |since| {
             membership
                 .pending_propagation
                 .is_some_and(|propagation| propagation.what == Propagation::End && propagation.since == since)
         };
-        if self.owed_since.is_some_and(|since| !is_owed(since)) {
+        if self.pending_since.is_some_and(|since| !is_pending(since)) {
             return Ok(Decision::of(CascadeStep::default(), None));
         }
         let mut step = Step::new(view, now);
@@ -91,11 +91,11 @@ mod tests {
     fn there_is_nothing_left_to_tell_when_all_is_well() {
         let mut flow = FlowFixture::of("a>b");
         flow.start();
-        let args = CascadeArgs { execution_id: flow.member("a"), owed_since: None };
+        let args = CascadeArgs { execution_id: flow.member("a"), pending_since: None };
         assert_eq!(flow.refused(args).code, Code::ExecutionNotTerminal);
         flow.complete("a");
         assert_eq!(flow.ask(args), Ok(CascadeStep::default()));
-        let leaf = CascadeArgs { execution_id: flow.member("b"), owed_since: None };
+        let leaf = CascadeArgs { execution_id: flow.member("b"), pending_since: None };
         assert_eq!(flow.ask(leaf), Ok(CascadeStep::default()));
     }
 
@@ -107,7 +107,7 @@ mod tests {
         flow.drain();
         flow.start();
         flow.fail("a");
-        let args = CascadeArgs { execution_id: flow.member("a"), owed_since: None };
+        let args = CascadeArgs { execution_id: flow.member("a"), pending_since: None };
         let second = flow.ask(args).unwrap();
         assert_eq!(second, CascadeStep { resolved: step, cascaded_children: step, more: true });
         let third = flow.ask(args).unwrap();
@@ -123,7 +123,7 @@ mod tests {
         flow.start();
         flow.complete("a");
         let since = flow.execution("a").membership.as_ref().unwrap().pending_propagation.unwrap().since;
-        let of = |since| CascadeArgs { execution_id: flow.member("a"), owed_since: Some(since) };
+        let of = |since| CascadeArgs { execution_id: flow.member("a"), pending_since: Some(since) };
         let (this, another) = (of(since), of(since + 1));
         assert_eq!(flow.ask(another), Ok(CascadeStep::default()));
         assert_eq!(flow.ask(this).map(|reply| (reply.resolved, reply.more)), Ok((9, false)));

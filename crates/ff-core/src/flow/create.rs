@@ -77,7 +77,7 @@ impl Flow {
             edges: 0,
             payload_bytes: 0,
             counts: Counts::default(),
-            lost: 0,
+            failed_leaves: 0,
             fingerprint: None,
             staging: None,
             held_open: false,
@@ -86,7 +86,7 @@ impl Flow {
             member_sweep: None,
             ended_at: None,
             events: 0,
-            kept_ms: None,
+            retention_ms: None,
             trace: header.trace.clone(),
         }
     }

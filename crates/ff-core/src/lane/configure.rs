@@ -235,7 +235,7 @@ mod tests {
         let mut own = fixture.work(0);
         own.policy.retention_ms = Some(7);
         let own = fixture.ask(SubmitArgs { ..own }).unwrap().execution_id;
-        let retention_ms = |id| fixture.model.find(id).unwrap().kept_ms();
+        let retention_ms = |id| fixture.model.find(id).unwrap().retention_ms();
         assert_eq!((retention_ms(&before), retention_ms(&after), retention_ms(&own)), (limits::RETENTION_MS, 5_000, 7));
     }
 

@@ -44,8 +44,8 @@ pub struct Lease {
     pub slots: Vec<QuotaSlot>,
 }
 
-/// How a lease ended, and the reply its holder got. A holder that repeats a call whose reply got lost is answered from
-/// here.
+/// The end of a lease, and the reply that its holder got. A holder that repeats a call after it lost the reply gets this
+/// reply again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "how", rename_all = "snake_case")]

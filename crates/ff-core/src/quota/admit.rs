@@ -52,7 +52,7 @@ pub enum AdmissionVerdict {
     /// The execution may be claimed, and its slot is reserved.
     Admitted,
     /// The slot is reserved for another claim, which is about to use it.
-    Elsewhere,
+    ReservedForOther,
     Refused {
         used: u64,
         limit: u64,
@@ -139,8 +139,8 @@ fn judge(
             return judge_again(ledger, policy, usage, (key, who, slot), now);
         }
         // The request belongs to an older claim, which can no longer take the execution.
-        Some(slot) if slot.epoch > *epoch => return Ok(AdmissionVerdict::Elsewhere),
-        None if claim_id.is_none() => return Ok(AdmissionVerdict::Elsewhere),
+        Some(slot) if slot.epoch > *epoch => return Ok(AdmissionVerdict::ReservedForOther),
+        None if claim_id.is_none() => return Ok(AdmissionVerdict::ReservedForOther),
         // The lease that used this slot has ended. The slot of the next lease is judged again.
         Some(SlotRow { state: held @ SlotState::Held { .. }, .. }) => {
             ledger.release(key, usage, *execution_id, held, false)?;
@@ -174,7 +174,7 @@ fn judge_again(
     let mut state = slot.state;
     if slot.claim_id.is_some() && slot.claim_id != who.claim_id {
         if now < slot.at + limits::QUOTA_RESERVED_MS {
-            return Ok(AdmissionVerdict::Elsewhere);
+            return Ok(AdmissionVerdict::ReservedForOther);
         }
         if let Some(full) = refuse_by_window(ledger, policy, usage, key)? {
             return Ok(full);

@@ -78,7 +78,7 @@ impl QuotaKeysArgs {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QuotaKeysPage {
     pub keys: Vec<KeyUse>,
-    /// Where to continue; `None` at the end.
+    /// Start of the next page; `None` at the end.
     pub next: Option<String>,
 }
 
@@ -96,7 +96,7 @@ impl QuotaSlotsArgs {
     }
 }
 
-/// A page of held slots, and where to continue.
+/// A page of held slots, and the start of the next page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QuotaSlotsPage {
     pub slots: Vec<HeldSlot>,

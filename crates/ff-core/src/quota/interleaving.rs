@@ -104,7 +104,7 @@ fn a_slot_that_was_reserved_anew_is_not_given_back_for_what_it_was_before() {
     let requests = fixture.claim(0, 1);
     let (first, second) = (ClaimId::new(), ClaimId::new());
     let before = fixture.admit_for(Some(first), &policy, &requests);
-    assert_eq!(fixture.admit_for(Some(second), &policy, &requests).verdicts, [AdmissionVerdict::Elsewhere]);
+    assert_eq!(fixture.admit_for(Some(second), &policy, &requests).verdicts, [AdmissionVerdict::ReservedForOther]);
     fixture.now = fixture.now + limits::QUOTA_RESERVED_MS;
     assert_eq!(fixture.admit_for(Some(second), &policy, &requests).verdicts, [AdmissionVerdict::Admitted]);
     for guard in [ReleaseGuard::Claim(first), ReleaseGuard::Since(before.at)] {

@@ -55,13 +55,13 @@ pub enum QuotaRow {
     /// The draw of an execution on a budget, under its kind.
     Draw(Box<Draw>),
     /// An execution that waits for a budget.
-    InLine {
+    BudgetWaiter {
         key: String,
         execution_id: ExecutionId,
         epoch: LeaseEpoch,
     },
     /// An execution that draws on a budget, by its number.
-    Drawn {
+    DrawLogEntry {
         key: String,
         execution_id: ExecutionId,
         at: TimestampMs,

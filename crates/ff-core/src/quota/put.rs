@@ -20,7 +20,7 @@ pub struct PutQuotaArgs {
     pub definition: Option<QuotaDefinition>,
 }
 
-/// What a policy says.
+/// Definition of a quota policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, expecting = "an object")]

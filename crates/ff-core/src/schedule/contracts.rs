@@ -139,7 +139,7 @@ impl ListSchedulesArgs {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SchedulesPage {
     pub schedules: Vec<Schedule>,
-    /// Where to continue; `None` at the end.
+    /// Start of the next page; `None` at the end.
     pub next: Option<ScheduleName>,
 }
 

@@ -47,7 +47,7 @@ pub struct SignalsPage {
 /// A request for the deliveries of all partitions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveriesArgs {
-    /// Where the last page ended; absent for deliveries from now on.
+    /// Cursor of the last page; absent for deliveries from now on.
     pub after: Option<FeedCursor>,
     pub limit: usize,
 }

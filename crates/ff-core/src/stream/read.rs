@@ -14,7 +14,7 @@ pub struct ReadStreamArgs {
     pub execution_id: ExecutionId,
     /// The attempt to read; absent to read all attempts, one after the other.
     pub attempt: Option<AttemptIndex>,
-    /// Where the last page ended; absent to read from the beginning.
+    /// Cursor of the last page; absent to read from the beginning.
     pub from: Option<StreamCursor>,
     pub limit: usize,
 }

@@ -26,7 +26,7 @@ pub struct PastSuspension {
     pub signals: Vec<CountedSignal>,
 }
 
-/// How a suspension ended.
+/// The end of a suspension.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "how", rename_all = "snake_case")]
 pub enum SuspensionEnd {

@@ -48,7 +48,7 @@ pub struct RotatePartitionArgs {
     pub rotation: RotateSecretArgs,
 }
 
-/// What became of a rotation on one partition.
+/// Result of a rotation on one partition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "outcome", rename_all = "snake_case")]

@@ -60,7 +60,7 @@ impl LostLeases {
         Ok(Control { lost: later.map(|(_, lost)| *lost).collect(), next, missed: since < self.complete_from })
     }
 
-    /// Returns the number of the last one forgotten.
+    /// Returns the number of the newest lost lease that is no longer kept.
     fn oldest(&self) -> u64 {
         self.count - self.ring.len() as u64
     }

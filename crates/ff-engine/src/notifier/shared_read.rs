@@ -62,19 +62,19 @@ mod tests {
     struct Reads {
         shared: SharedRead<u32>,
         begun: Arc<AtomicU32>,
-        let_go: Arc<Semaphore>,
+        permits: Arc<Semaphore>,
     }
 
     impl Reads {
         fn new() -> Self {
-            Self { shared: SharedRead::default(), begun: Arc::default(), let_go: Arc::new(Semaphore::new(0)) }
+            Self { shared: SharedRead::default(), begun: Arc::default(), permits: Arc::new(Semaphore::new(0)) }
         }
 
         async fn read(&self) -> u32 {
-            let (begun, let_go) = (self.begun.clone(), self.let_go.clone());
+            let (begun, permits) = (self.begun.clone(), self.permits.clone());
             let read = async move {
                 let nth = begun.fetch_add(1, Ordering::Relaxed) + 1;
-                let_go.acquire().await.unwrap().forget();
+                permits.acquire().await.unwrap().forget();
                 Ok(nth)
             };
             self.shared.read(read).await.unwrap()
@@ -97,7 +97,7 @@ mod tests {
         let mut others = Box::pin(join_all((0..100).map(|_| reads.read())));
         assert!(poll!(others.as_mut()).is_pending());
         assert_eq!(reads.begun.load(Ordering::Relaxed), 1, "the others wait for a read that begins after they asked");
-        reads.let_go.add_permits(2);
+        reads.permits.add_permits(2);
         assert_eq!((first.await, others.await), (1, vec![2; 100]));
     }
 
@@ -109,10 +109,10 @@ mod tests {
         reads.begun(1).await;
         let mut second = Box::pin(reads.read());
         assert!(poll!(second.as_mut()).is_pending());
-        reads.let_go.add_permits(2);
+        reads.permits.add_permits(2);
         assert_eq!(reads.read().await, 2, "it shares the read of the second");
         drop((first, second));
-        reads.let_go.add_permits(1);
+        reads.permits.add_permits(1);
         assert_eq!(reads.read().await, 3);
     }
 }

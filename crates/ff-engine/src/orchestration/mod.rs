@@ -98,8 +98,8 @@ pub trait Orchestration: EngineStore {
         }
     }
 
-    /// Acts on one page of the executions that a filter selects. Refusals are reported and passed over; if the store does not
-    /// answer, the page ends and is asked for again.
+    /// Acts on one page of the executions that a filter selects. Refusals are reported and passed over. If the store does not
+    /// answer, the page ends and the caller requests it again.
     fn bulk(&self, args: BulkArgs) -> impl Future<Output = Answer<BulkPage>> + Send {
         bulk::act_on_page(self, args)
     }

@@ -1,4 +1,4 @@
-//! The doctor's round reaches every partition and says what it found.
+//! The doctor checks every partition and reports its findings.
 
 use std::time::Duration;
 

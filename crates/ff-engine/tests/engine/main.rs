@@ -1,4 +1,4 @@
-//! The engine over a store in memory whose time is the runtime's.
+//! Tests of the engine over a store in memory that uses the runtime's clock.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Engines on one store share its partitions: each due moment is one engine's, and another's when that one is gone.
+//! Engines on one store share its partitions: one engine fires each due time, and another engine takes over when it is gone.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,14 +15,14 @@ use crate::support::{WatchedStore, let_pass, store, work};
 const SECOND: Duration = Duration::from_secs(1);
 const PARTITIONS: u16 = 16;
 
-/// One store as several processes see it, each with an engine.
+/// One store, used by several processes with one engine each.
 struct Processes {
     stores: Vec<Arc<WatchedStore>>,
     engines: Vec<Engine>,
 }
 
 impl Processes {
-    /// Engines that run for long enough to know each other.
+    /// Starts engines, and waits until they know each other.
     async fn start(count: usize) -> Self {
         let beneath = store(PARTITIONS);
         let views = (0..count).map(|_| {
@@ -40,7 +40,7 @@ impl Processes {
         self.stores.iter().map(|store| store.call_count(what)).sum()
     }
 
-    /// Makes executions that come due one after the other, several a partition.
+    /// Submits delayed executions that become due one after the other, several on each partition.
     async fn delay_many(&self) -> Vec<ExecutionId> {
         let mut ids = Vec::new();
         for nth in 0..200 {
@@ -87,7 +87,7 @@ async fn partitions_of_a_dead_engine_are_pumped_by_another_within_three_seconds(
     let processes = Processes::start(2).await;
     let ids = processes.delay_many().await;
     let_pass(Duration::from_millis(5_750)).await;
-    // It is not asked for anything, hears nothing and reaches nothing, as after a kill.
+    // The first engine's calls to the store fail from now on, as if the process had been killed.
     processes.stores[0].set_down(true);
     let died = Instant::now();
     let_pass(3 * SECOND).await;
@@ -102,7 +102,7 @@ async fn partitions_of_a_dead_engine_are_pumped_by_another_within_three_seconds(
 #[tokio::test(start_paused = true)]
 async fn an_engine_that_is_behind_is_helped() {
     let processes = Processes::start(2).await;
-    // The first reaches the store and announces itself, but nothing it pumps is answered.
+    // The first engine reaches the store and announces itself, but all its pumps fail.
     processes.stores[0].set_partitions_down(0..PARTITIONS);
     let ids = processes.delay_many().await;
     let_pass(5 * SECOND).await;
@@ -114,7 +114,7 @@ async fn an_engine_that_is_behind_is_helped() {
     let later = processes.delay_many().await;
     let_pass(15 * SECOND).await;
     assert!(processes.states(&later).await.iter().all(|state| *state == PublicState::Waiting));
-    // Its share is as random as its id: one partition of the sixteen is already a dozen due moments.
+    // The share depends on the random id of the engine. A single partition of the sixteen already has a dozen due times.
     let pumped_since = processes.stores[0].call_count("pump_partition") - pumped;
     assert!(pumped_since > 5, "it pumped {pumped_since} times since it owns its share again");
     processes.stop().await;

@@ -210,7 +210,7 @@ async fn a_reader_of_the_feed_is_answered_when_something_happens() {
     assert_eq!((nothing.events, nothing.missed), (vec![], false));
 }
 
-/// A frame wakes all readers of its stream, and they are all at the same place.
+/// A frame wakes all readers of its stream, which are all at the same cursor.
 #[tokio::test(start_paused = true)]
 async fn readers_of_one_stream_share_their_reads() {
     const READERS: usize = 200;

@@ -1,4 +1,4 @@
-//! Code as it is written against the published pages.
+//! Code that users write from the published pages compiles and works.
 
 use ff_core::keys::{ExecKeyContext, FlowIndexKeys, FlowKeyContext, IndexKeys};
 use ff_core::partition::{Partition, PartitionConfig, PartitionFamily, execution_partition, flow_partition};

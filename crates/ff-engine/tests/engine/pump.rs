@@ -1,4 +1,4 @@
-//! The pump fires what is due, in time, and asks nothing otherwise.
+//! The pump fires due work in time, and sends no other calls.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::support::{WatchedStore, hold, let_pass, store, store_by, work};
 const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// A store and an engine on it, which stops when it is dropped.
+/// Returns a store and an engine on it. Dropping the engine stops it.
 fn started(partitions: u16) -> (Arc<WatchedStore>, Engine) {
     let store = store(partitions);
     (store.clone(), Engine::start(store))
@@ -77,7 +77,7 @@ async fn more_than_a_batch_is_fired_at_once() {
     }
 }
 
-/// The clock is asked for while partitions are still being looked at, and they have all the connections there are.
+/// The engine reads the clock while a sweep of the partitions uses all connections.
 #[tokio::test(start_paused = true)]
 async fn due_executions_are_fired_while_a_sweep_uses_every_connection() {
     let store = store(256);
@@ -140,7 +140,7 @@ async fn a_stopped_clock_is_read_rarely() {
     assert_eq!(state(&store, &id).await, PublicState::Waiting);
 }
 
-/// The store's clock runs at half the speed of the process's.
+/// A store clock that runs at half the speed of the process's clock.
 struct SlowClock(tokio::time::Instant);
 
 impl Clock for SlowClock {
@@ -201,7 +201,7 @@ async fn a_store_that_is_down_at_the_start_is_swept_when_it_is_back() {
     assert_eq!(state(&store, &id).await, PublicState::Waiting);
 }
 
-/// As when one primary of a cluster is away: the partitions of the others go on.
+/// When one primary of a cluster does not answer, the partitions of the others continue.
 #[tokio::test(start_paused = true)]
 async fn a_part_of_a_store_that_is_away_does_not_hold_up_the_rest() {
     let (store, _engine) = started(32);

@@ -10,7 +10,7 @@
 --- ok   at          ms
 --- ok   name        of the budget; empty when its home has another revision of it, and nothing was decided
 --- ok   retry_at    end of the period, empty when it never ends
---- ok   verdicts    amount taken (empty: admitted; `elsewhere`: reserved for another claim), limit and dimension, repeated
+--- ok   verdicts    amount taken (empty: admitted; `reserved_for_other`: reserved for another claim), limit and dimension, repeated
 --- no   invalid_args
 
 local moment, b = now(), budget_ledger.open(definition)
@@ -33,12 +33,12 @@ local function judge(kind, id, epoch)
   local slot = draw.slot
   if slot and slot.epoch == epoch and slot.word == 'held' then
     if slot.claim_id and slot.claim_id ~= claim_id and moment < tonumber(slot.at) + limits.quota_reserved_ms then
-      return 'elsewhere'
+      return 'reserved_for_other'
     end
     slot.at, slot.claim_id = text(moment), claim_id
     return budget_ledger.put(b, id, kind)
   elseif slot and slot.epoch > epoch or not slot and not claim_id then
-    return 'elsewhere'
+    return 'reserved_for_other'
   elseif slot and slot.word == 'held' then
     budget_ledger.give_up(b, id)
   elseif slot then

@@ -20,7 +20,7 @@ local from = e.core.priority or 0
 if from ~= priority then
   event_feed.to(e, 'prioritised', 'from', text(from), 'to', text(priority))
   record.drop(e, 'priority')
-  record.put_if_said(e, 'priority', priority > 0 and priority)
+  record.put_if_given(e, 'priority', priority > 0 and priority)
 end
 -- Also saved without a change: a flow that is being cancelled ends its member here.
 record.save(e)

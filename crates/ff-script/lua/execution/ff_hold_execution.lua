@@ -21,8 +21,8 @@ end
 local held = e.core.held_at
 if not held then
   record.put(e, 'held_at', moment)
-  record.put_if_said(e, 'held_by', requested_by)
-  record.put_if_said(e, 'hold_reason', reason)
+  record.put_if_given(e, 'held_by', requested_by)
+  record.put_if_given(e, 'hold_reason', reason)
   event_feed.to(e, 'blocked', 'reason', 'paused_by_operator')
   if phase.is_ready(e) then
     phase.waiting(e, moment)

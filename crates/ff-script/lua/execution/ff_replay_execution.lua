@@ -44,8 +44,8 @@ elseif e.core.queue_key and key_queue.is_full(e.core) then
   return key_queue.refusal()
 end
 reopen.reset_for_replay(e, moment, kept)
-record.put_if_said(e, 'replay_reason', reason)
-record.put_if_said(e, 'replay_requested_by', requested_by)
+record.put_if_given(e, 'replay_reason', reason)
+record.put_if_given(e, 'replay_requested_by', requested_by)
 if e.core.flow_id then
   replay_member.begin(e, reopen_downstream, moment)
 else

@@ -65,7 +65,7 @@ if changed then
   end
   event_feed.to(e, 'tagged')
   record.drop(e, 'tags')
-  record.put_if_said(e, 'tags', label.text(all, 1, #all))
+  record.put_if_given(e, 'tags', label.text(all, 1, #all))
 end
 -- Also saved without a change: a flow that is being cancelled ends its member here.
 record.save(e)

@@ -28,8 +28,8 @@ if known then
 end
 local flow = flow_record.new(id, namespace, kind, moment)
 flow.tags = tags
-flow_record.put_if_said(flow, 'traceparent', traceparent)
-flow_record.put_if_said(flow, 'tracestate', tracestate)
+flow_record.put_if_given(flow, 'traceparent', traceparent)
+flow_record.put_if_given(flow, 'tracestate', tracestate)
 flow_record.put(flow, 'held_open', '1')
 flow_record.add_event(flow, 'opened', 'nodes', 0, 'edges', 0)
 step.begin_flow(flow)

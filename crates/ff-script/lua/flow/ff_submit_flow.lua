@@ -44,8 +44,8 @@ if answer then
 elseif part == 0 then
   flow = flow_record.new(id, namespace, kind, moment)
   flow.tags = tags
-  flow_record.put_if_said(flow, 'traceparent', traceparent)
-  flow_record.put_if_said(flow, 'tracestate', tracestate)
+  flow_record.put_if_given(flow, 'traceparent', traceparent)
+  flow_record.put_if_given(flow, 'tracestate', tracestate)
   flow_record.put(flow, 'fingerprint', fingerprint)
   if parts > 1 then
     flow_record.put(flow, 'staging_parts', 0)

@@ -30,11 +30,11 @@ local known = settings.of(lane)
 local before = known or { state = 'active', revision = 0, changed_at = moment, grants = 0 }
 local after = { grants = before.grants, state = state or before.state }
 local asked = { concurrency = concurrency or '', ageing_ms = ageing_ms or '', retention_ms = retention_ms or '' }
-for name, said in pairs(asked) do
-  if said == '' then
+for name, setting in pairs(asked) do
+  if setting == '' then
     after[name] = before[name]
-  elseif said ~= 'default' then
-    after[name] = whole(said)
+  elseif setting ~= 'default' then
+    after[name] = whole(setting)
     if not after[name] then
       return no.invalid_args('field', name)
     end

@@ -4,6 +4,6 @@ return function(e, failure)
   for name, value in pairs(failure or {}) do
     append(e.attempt, name, value)
     record.drop(e, name)
-    record.put_if_said(e, name, value)
+    record.put_if_given(e, name, value)
   end
 end

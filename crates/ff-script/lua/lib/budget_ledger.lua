@@ -270,12 +270,7 @@ local function write_draws(b)
       }, '|')
     end
   end
-  for first = 1, #set, 1000 do
-    call('HSET', b.base .. ':executions', unpack(set, first, math.min(first + 999, #set)))
-  end
-  if gone[1] then
-    call('HDEL', b.base .. ':executions', unpack(gone))
-  end
+  change_hash(b.base .. ':executions', set, gone)
 end
 
 --- Writes all changes.
@@ -304,12 +299,7 @@ function budget_ledger.write(b)
       gone[#gone + 1] = name
     end
   end
-  if set[1] then
-    call('HSET', b.base .. ':usage', unpack(set))
-  end
-  if gone[1] then
-    call('HDEL', b.base .. ':usage', unpack(gone))
-  end
+  change_hash(b.base .. ':usage', set, gone)
 end
 
 return budget_ledger

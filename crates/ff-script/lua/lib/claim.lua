@@ -237,7 +237,7 @@ end
 
 --- Adds the fields that few leases have, and returns the new number of items. `ending` holds further facts for the end of the lease, as
 --- words, some with a number. With `linked`, that end also changes records of a flow, of pending waitpoints, of a stream or of a key queue.
-local function add_few(holder, attempt, linked, timeout_at, deadline_at, kept_ms, kept_until)
+local function add_few(holder, attempt, linked, timeout_at, deadline_at, retention_ms, kept_until)
   local fields, n, ending = holder.fields, holder.count, holder.ending
   local function put(name, value)
     if value then
@@ -259,7 +259,7 @@ local function add_few(holder, attempt, linked, timeout_at, deadline_at, kept_ms
   note('index', attempt.index)
   note('ran', attempt.ran_ms)
   note('timeout', timeout_at)
-  note('kept', kept_ms)
+  note('kept', retention_ms)
   note('until', kept_until)
   put('slots', holder.slots)
   ending = ending .. (linked and ' linked' or '') .. (holder.slots and ' slots' or '')
@@ -276,7 +276,7 @@ end
 --- indexes are written together. The lease repeats the data that its end needs, so that ending it reads nothing else.
 function claim.take(id, score, class, payload, policy_json, lane, holder, lease_id, attempt_id, taken, bytes_left, moment)
   local key = keys.of(id, 'core')
-  local kind, flow_id, last_attempt, next_attempt, tags, content_type, deadline_at, timeout_ms, keyed, kept_ms,
+  local kind, flow_id, last_attempt, next_attempt, tags, content_type, deadline_at, timeout_ms, keyed, retention_ms,
     traceparent, counted, queue_key = unpack(call(
       'HMGET', key, 'kind', 'flow_id', 'last_attempt', 'next_attempt', 'tags', 'content_type', 'deadline_at',
       'attempt_timeout_ms', 'idempotency_key', 'lane_retention_ms', 'traceparent', 'steps', 'queue_key'
@@ -315,14 +315,14 @@ function claim.take(id, score, class, payload, policy_json, lane, holder, lease_
   end
   local behind, created_at = index.head(tonumber(score), moment)
   local rules = policy_json and policy.read(policy_json)
-  kept_ms = rules and rules.retention_ms or kept_ms
+  retention_ms = rules and rules.retention_ms or retention_ms
   local kept_until = keyed and created_at + policy.read(policy_json).dedup_window_ms
 
   local held, n = holder.fields, holder.count
   held[2], held[4] = lease_id, lease.attempt_text(epoch, attempt_id)
-  if holder.ending ~= '' or holder.slots or attempt ~= NOTHING or flow or timeout_at or deadline_at or kept_ms or kept_until or queue_key then
+  if holder.ending ~= '' or holder.slots or attempt ~= NOTHING or flow or timeout_at or deadline_at or retention_ms or kept_until or queue_key then
     local linked = flow or before.pending_waitpoints or before.streamed or queue_key
-    n = add_few(holder, attempt, linked, timeout_at, deadline_at, kept_ms, kept_until)
+    n = add_few(holder, attempt, linked, timeout_at, deadline_at, retention_ms, kept_until)
   end
   if claim_grant.is_class(class) then
     claim_grant.use(lane, id)

@@ -27,7 +27,7 @@ end
 local function end_linked(id, result, result_type, moment)
   local e = record.load(id)
   e.result_bytes = result and #result or nil
-  record.put_if_said(e, 'result_type', result_type)
+  record.put_if_given(e, 'result_type', result_type)
   finish(e, { outcome = 'success', state = 'completed', lease = 'completed', attempt = 'success' }, moment)
   record.save(e)
 end

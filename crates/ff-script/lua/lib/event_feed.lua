@@ -57,16 +57,6 @@ function event_feed.about(id, lane, kind, flow_id, ...)
   pending[#pending + 1] = { entry = entry(id, namespace, lane_id or lane, kind, flow_id, { ... }) }
 end
 
---- Adds an entry. Time does not run backwards on a partition, except that a server that takes over after a crash may be behind for a
---- moment. The entry then follows the last one.
-local function add(key, fields)
-  local at = text(here.memory.moment)
-  if type(redis.pcall('XADD', key, 'MAXLEN', limits.feed, at .. '-*', unpack(fields))) == 'table' then
-    local last = call('XREVRANGE', key, '+', '-', 'COUNT', 1)[1]
-    call('XADD', key, 'MAXLEN', limits.feed, (last and last[1]:match('^%d+') or at) .. '-*', unpack(fields))
-  end
-end
-
 --- Writes the events of this call.
 function event_feed.write()
   if not pending then
@@ -75,12 +65,12 @@ function event_feed.write()
   local key, any = keys.events(), false
   for _, one in ipairs(pending) do
     if one.entry then
-      add(key, one.entry)
+      add_to_stream(key, here.memory.moment, one.entry)
       any = true
     end
     for _, event in ipairs(one.events or {}) do
       local core = one.core
-      add(key, entry(one.id, core.namespace, core.lane_id, core.kind, core.flow_id, event))
+      add_to_stream(key, here.memory.moment, entry(one.id, core.namespace, core.lane_id, core.kind, core.flow_id, event))
       any = true
     end
   end

@@ -2,16 +2,9 @@
 
 local feed = {}
 
---- Adds an entry. Time does not run backwards on a partition, except that a server that takes over after a crash may be behind for a
---- moment. The entry then follows the last one.
+--- Adds an entry.
 function feed.add(entry, moment)
-  local key = keys.deliveries()
-  local added = redis.pcall('XADD', key, 'MAXLEN', limits.feed, text(moment) .. '-*', unpack(entry))
-  if type(added) == 'table' then
-    local last = call('XREVRANGE', key, '+', '-', 'COUNT', 1)[1]
-    local at = last and last[1]:match('^%d+') or text(moment)
-    call('XADD', key, 'MAXLEN', limits.feed, at .. '-*', unpack(entry))
-  end
+  add_to_stream(keys.deliveries(), moment, entry)
   hint.delivered()
 end
 

@@ -10,7 +10,7 @@ local ENDS = { completed = true, failed = true, cancelled = true, expired = true
 function flow_record.forget_at(flow)
   local core = flow.core
   if core.ended_at and not core.sweep_action and flow_record.live(flow) == 0 then
-    return core.ended_at + (core.kept_ms or limits.retention_ms)
+    return core.ended_at + (core.retention_ms or limits.retention_ms)
   end
 end
 
@@ -85,7 +85,7 @@ function flow_record.put(flow, name, value)
 end
 
 --- Sets a field if there is a value.
-function flow_record.put_if_said(flow, name, value)
+function flow_record.put_if_given(flow, name, value)
   if value then
     flow_record.put(flow, name, value)
   end
@@ -99,7 +99,7 @@ function flow_record.state(flow)
   elseif core.cancel_policy then
     return 'cancelled'
   elseif core.ended_at then
-    return (core.lost or 0) == 0 and 'completed' or 'failed'
+    return (core.failed_leaves or 0) == 0 and 'completed' or 'failed'
   end
   return core.started_at and 'running' or 'open'
 end
@@ -188,32 +188,22 @@ local function write_counts(flow)
   if not flow.recounted then
     return
   end
-  local set, gone, key = {}, {}, keys.flow(flow.id, 'summary')
+  local set, gone = {}, {}
   for state, count in pairs(flow.counts) do
     append(set, state, count > 0 and count)
     gone[#gone + 1] = count == 0 and state or nil
   end
-  if set[1] then
-    call('HSET', key, unpack(set))
-  end
-  if gone[1] then
-    call('HDEL', key, unpack(gone))
-  end
+  change_hash(keys.flow(flow.id, 'summary'), set, gone)
 end
 
 local function write_core(flow)
-  local set, gone, key = {}, {}, keys.flow(flow.id, 'core')
+  local set, gone = {}, {}
   for name in pairs(flow.changed) do
     local value = flow.core[name]
     append(set, name, value)
     gone[#gone + 1] = value == nil and name or nil
   end
-  if set[1] then
-    call('HSET', key, unpack(set))
-  end
-  if gone[1] then
-    call('HDEL', key, unpack(gone))
-  end
+  change_hash(keys.flow(flow.id, 'core'), set, gone)
 end
 
 local function write_indexes(flow)

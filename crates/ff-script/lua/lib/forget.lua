@@ -9,7 +9,7 @@ function forget.at(e)
   if not core.terminal_outcome or core.flow_id then
     return nil
   end
-  local until_ms = core.changed_at + forget.kept_ms(e)
+  local until_ms = core.changed_at + forget.retention_ms(e)
   if core.idempotency_key then
     return math.max(until_ms, core.created_at + policy.of(e).dedup_window_ms)
   end
@@ -17,7 +17,7 @@ function forget.at(e)
 end
 
 --- Returns how long an execution is kept after its end: by its policy, by its lane at submission, or by default.
-function forget.kept_ms(e)
+function forget.retention_ms(e)
   return e.core.has_policy and policy.of(e).retention_ms or e.core.lane_retention_ms or limits.retention_ms
 end
 

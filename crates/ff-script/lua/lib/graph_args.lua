@@ -11,8 +11,8 @@ local function reader(items)
     return items[at] or ''
   end
   function read.maybe()
-    local said = read.text()
-    return said ~= '' and said or nil
+    local argument = read.text()
+    return argument ~= '' and argument or nil
   end
   function read.number()
     local number = whole(read.text())
@@ -20,15 +20,15 @@ local function reader(items)
     return number or 0
   end
   function read.maybe_number()
-    local said = read.maybe()
-    local number = said and whole(said)
-    broken = broken or said ~= nil and not number
+    local argument = read.maybe()
+    local number = argument and whole(argument)
+    broken = broken or argument ~= nil and not number
     return number
   end
   function read.id()
-    local said = read.text()
-    broken = broken or said == ''
-    return said
+    local argument = read.text()
+    broken = broken or argument == ''
+    return argument
   end
   function read.more()
     return at < #items and not broken

@@ -137,13 +137,7 @@ function group.write(one)
   if not set then
     return
   end
-  local key = keys.flow(one.flow_id, 'edgegroup:' .. one.id)
-  if set[1] then
-    call('HSET', key, unpack(set))
-  end
-  if gone[1] then
-    call('HDEL', key, unpack(gone))
-  end
+  change_hash(keys.flow(one.flow_id, 'edgegroup:' .. one.id), set, gone)
   meta.count(one, needs(one), one.failed + one.skipped)
 end
 

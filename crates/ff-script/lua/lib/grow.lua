@@ -6,14 +6,6 @@ local function answer(revision, members, edges)
   return ok(text(revision), members, edges)
 end
 
-local function words(line)
-  local list = {}
-  for word in (line or ''):gmatch('%S+') do
-    list[#list + 1] = word
-  end
-  return list
-end
-
 --- Returns ids and states as lines, one per edge.
 local function lines(edges)
   local list = {}
@@ -27,7 +19,7 @@ end
 local function under_key(id, key, moment)
   local first = call('HMGET', keys.flow(id, 'grant:' .. key), 'until', 'graph_revision', 'members', 'edges')
   if first[1] and moment < tonumber(first[1]) then
-    return answer(first[2], words(first[3] or nil), words(first[4] or nil))
+    return answer(first[2], split(first[3] or nil), split(first[4] or nil))
   end
 end
 

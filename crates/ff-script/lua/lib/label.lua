@@ -16,15 +16,15 @@ function label.text(tags, first, last)
   return #lines <= MOST_BYTES and lines or '1'
 end
 
---- Returns the labels of an execution as keys and values in turn. `said` is the field of its record.
-function label.all(id, said)
-  if not said then
+--- Returns the labels of an execution as keys and values in turn. `field` is the field of its record.
+function label.all(id, field)
+  if not field then
     return {}
-  elseif said == '1' then
+  elseif field == '1' then
     return call('HGETALL', keys.of(id, 'tags'))
   end
   local tags = {}
-  for line in said:gmatch('[^\n]+') do
+  for line in field:gmatch('[^\n]+') do
     tags[#tags + 1] = line
   end
   return tags

@@ -39,7 +39,7 @@ local function fields_of(flow, node, state, moment)
   append(fields, 'has_policy', node.policy_json and '1')
   append(fields, 'tags', label.text(node.tags, 1, #node.tags))
   local lane = record.lane(namespace, node.lane_id)
-  append(fields, 'lane_retention_ms', settings.kept_ms(lane))
+  append(fields, 'lane_retention_ms', settings.retention_ms(lane))
   append(fields, 'fair_key', turns.key_of(lane, namespace, node.kind, node.tags, 1, #node.tags))
   append(fields, 'class', policy.class(node.policy_json))
   append(fields, 'traceparent', flow.core.traceparent)
@@ -48,7 +48,7 @@ local function fields_of(flow, node, state, moment)
 end
 
 --- Returns how long a new member is to be kept after its end.
-local function kept_ms(e)
+local function retention_ms(e)
   local json = e.node.policy_json
   local own = json and json:find('"retention_ms"', 1, true) and cjson.decode(json).retention_ms
   return own and own ~= cjson.null and own or e.core.lane_retention_ms or limits.retention_ms
@@ -69,7 +69,7 @@ function member.add(flow, node, entered, moment)
   e.node, e.dependents = node, 0
   flow_record.put(flow, 'nodes', flow.core.nodes + 1)
   flow_record.put(flow, 'payload_bytes', flow.core.payload_bytes + #node.payload)
-  flow_record.put(flow, 'kept_ms', math.max(flow.core.kept_ms or 0, kept_ms(e)))
+  flow_record.put(flow, 'retention_ms', math.max(flow.core.retention_ms or 0, retention_ms(e)))
   if node.join.variant ~= 'all_of' then
     step.begin_group(group.new(flow.id, node.id, node.join))
   end

@@ -40,7 +40,7 @@ function meta.pass(one, upstream)
     local child = record.find(one.downstream)
     known.injected_bytes, known.injected = bytes, upstream.id
     record.drop(child, 'content_type')
-    record.put_if_said(child, 'content_type', upstream.core.result_type)
+    record.put_if_given(child, 'content_type', upstream.core.result_type)
     step.touch(child)
   end
   one.passed_bytes = bytes
@@ -67,12 +67,7 @@ local function write_fields(id, known)
       gone[#gone + 1] = value == nil and name or nil
     end
   end
-  if set[1] then
-    call('HSET', keys.of(id, 'deps:meta'), unpack(set))
-  end
-  if gone[1] then
-    call('HDEL', keys.of(id, 'deps:meta'), unpack(gone))
-  end
+  change_hash(keys.of(id, 'deps:meta'), set, gone)
 end
 
 --- Stores the counts of a member's join for other programs. The join has its own, by which it is decided.

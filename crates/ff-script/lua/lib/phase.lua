@@ -54,7 +54,7 @@ function phase.keep_back(e, on, until_ms, detail, moment)
   record.put(e, 'public_state', STATES[on])
   record.put(e, 'changed_at', moment)
   record.put(e, 'blocked_on', on)
-  record.put_if_said(e, 'blocked_until', until_ms)
+  record.put_if_given(e, 'blocked_until', until_ms)
   record.put(e, 'blocking_detail', detail)
   event_feed.to(e, 'blocked', 'reason', REASONS[on])
   return true
@@ -95,8 +95,8 @@ function phase.blocked(e, on, until_ms, moment)
   record.drop(e, 'delayed_until')
   record.drop(e, 'delayed_why')
   unblock(e)
-  record.put_if_said(e, 'blocked_on', on)
-  record.put_if_said(e, 'blocked_until', until_ms)
+  record.put_if_given(e, 'blocked_on', on)
+  record.put_if_given(e, 'blocked_until', until_ms)
 end
 
 --- Suspends an execution at a waitpoint, and perhaps at others. The same attempt goes on afterwards.

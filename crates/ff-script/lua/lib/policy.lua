@@ -19,17 +19,6 @@ local function completed(value, from)
   return value
 end
 
---- Returns true if a text comes before another, byte by byte. The server's own comparison depends on its locale.
-local function is_before(a, b)
-  for nth = 1, math.min(#a, #b) do
-    local one, other = a:byte(nth), b:byte(nth)
-    if one ~= other then
-      return one < other
-    end
-  end
-  return #a < #b
-end
-
 --- Returns the requirement class of a policy: its requirements in order, each once, with commas between. Returns nil if there are none.
 local function class_of(own)
   local required, seen, list = own.routing_requirements, {}, {}

@@ -185,7 +185,7 @@ local function promise(q, key, usage)
   return tonumber(leaves or 0) + q.window_ms * (1 + math.floor(nth / count))
 end
 
---- Decides whether an execution may be claimed. Returns nil if it may, and `elsewhere` if it is reserved for another claim. Otherwise
+--- Decides whether an execution may be claimed. Returns nil if it may, and `reserved_for_other` if it is reserved for another claim. Otherwise
 --- returns the usage, the limit, and when to come back if it does not wait for a slot.
 function quota_ledger.judge(q, key, id, epoch, moment, claim_id)
   local usage, slot, place = q.uses[key], quota_ledger.slot(q, key, id), nil
@@ -198,7 +198,7 @@ function quota_ledger.judge(q, key, id, epoch, moment, claim_id)
     local number = slot.number
     if slot.claim_id and slot.claim_id ~= claim_id then
       if moment < tonumber(slot.at) + limits.quota_reserved_ms then
-        return 'elsewhere'
+        return 'reserved_for_other'
       elseif q.limit and usage.in_window >= q.limit then
         return usage.in_window, q.limit, promise(q, key, usage)
       end
@@ -208,7 +208,7 @@ function quota_ledger.judge(q, key, id, epoch, moment, claim_id)
     put_slot(q, key, id, { word = 'held', epoch = epoch, at = text(moment), number = number, claim_id = claim_id })
     return nil
   elseif slot and slot.epoch > epoch or not slot and not claim_id then
-    return 'elsewhere'
+    return 'reserved_for_other'
   elseif slot and slot.word == 'held' then
     quota_ledger.release(q, key, usage, id, slot, false)
   elseif slot then
@@ -263,12 +263,7 @@ local function write_uses(q)
       set[#set + 1], set[#set + 2] = key, table.concat(numbers, ' ')
     end
   end
-  for first = 1, #set, 1000 do
-    call('HSET', q.base .. ':use', unpack(set, first, math.min(first + 999, #set)))
-  end
-  if gone[1] then
-    call('HDEL', q.base .. ':use', unpack(gone))
-  end
+  change_hash(q.base .. ':use', set, gone)
 end
 
 --- Writes all changes.

@@ -64,8 +64,8 @@ function quotas.of(lane)
   return known or nil
 end
 
-local function tags_of(id, said)
-  local flat, tags = label.all(id, said), {}
+local function tags_of(id, field)
+  local flat, tags = label.all(id, field), {}
   for nth = 1, #flat, 2 do
     tags[flat[nth]] = flat[nth + 1]
   end

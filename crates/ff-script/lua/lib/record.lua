@@ -13,7 +13,7 @@ local NUMBERS = {}
 for name in ([[
   acquired_at attempt_timeout_ms blocked_until cancelled_at changed_at created_at current_attempt_index deadline_at
   delayed_until edges ended_at latest_start sweep_seen sweep_since events expires_at failed granted_at graph_revision held_at injected_bytes
-  input_bytes inputs k kept_ms lane_retention_ms last_lease_until lost n nodes propagation_since passed_bytes payload_bytes
+  input_bytes inputs k retention_ms lane_retention_ms last_lease_until failed_leaves n nodes propagation_since passed_bytes payload_bytes
   position priority ran_ms reclaims replays result_bytes retries round satisfied_at siblings_since skipped
   staging_parts staging_short staging_until started_at succeeded suspended_at timeout_at ttl_ms
 ]]):gmatch('%S+') do
@@ -138,7 +138,7 @@ function record.put(e, name, value)
 end
 
 --- Sets a field if there is a value.
-function record.put_if_said(e, name, value)
+function record.put_if_given(e, name, value)
   if value then
     record.put(e, name, value)
   end
@@ -153,16 +153,11 @@ end
 
 --- Writes the record. Removed fields are deleted even if they were set before that.
 local function write_core(e)
-  local key, gone = keys.of(e.id, 'core'), {}
-  if e.set[1] then
-    call('HSET', key, unpack(e.set))
-  end
+  local gone = {}
   for name in pairs(e.gone) do
     gone[#gone + 1] = name
   end
-  if gone[1] then
-    call('HDEL', key, unpack(gone))
-  end
+  change_hash(keys.of(e.id, 'core'), e.set, gone)
 end
 
 local function write_history(id, event)

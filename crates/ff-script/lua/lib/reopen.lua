@@ -15,12 +15,12 @@ function reopen.reset_for_replay(e, moment, kept_steps)
   for name in CLEARED:gmatch('%S+') do
     record.drop(e, name)
   end
-  record.put_if_said(e, 'last_lease_id', e.core.last_lease_id)
-  record.put_if_said(e, 'last_attempt', e.core.last_attempt)
+  record.put_if_given(e, 'last_lease_id', e.core.last_lease_id)
+  record.put_if_given(e, 'last_attempt', e.core.last_attempt)
   record.put(e, 'replays', (e.core.replays or 0) + 1)
   record.put(e, 'next_attempt', 'replay')
   local deadline_ms = policy.of(e).timeout_policy.execution_deadline_ms
-  record.put_if_said(e, 'deadline_at', deadline_ms and moment + deadline_ms)
+  record.put_if_given(e, 'deadline_at', deadline_ms and moment + deadline_ms)
   phase.waiting(e, moment)
   call('DEL', keys.of(e.id, 'result'))
   if e.core.steps then

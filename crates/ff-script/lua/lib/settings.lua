@@ -69,7 +69,7 @@ end
 
 --- Overwrites the settings of a lane, and leaves its other fields alone.
 function settings.write(lane, after)
-  local set, gone, key = {}, {}, keys.lane(lane, 'config')
+  local set, gone = {}, {}
   for _, name in ipairs(NAMES) do
     append(set, name, after[name])
     gone[#gone + 1] = after[name] == nil and name or nil
@@ -78,10 +78,7 @@ function settings.write(lane, after)
     append(set, name, after[name])
     gone[#gone + 1] = after[name] == nil and name or nil
   end
-  call('HSET', key, unpack(set))
-  if gone[1] then
-    call('HDEL', key, unpack(gone))
-  end
+  change_hash(keys.lane(lane, 'config'), set, gone)
   here.memory.settings[lane] = nil
 end
 
@@ -134,7 +131,7 @@ function settings.refusal(lane, lane_id, field)
 end
 
 --- Returns the retention of a lane, if it has one.
-function settings.kept_ms(lane)
+function settings.retention_ms(lane)
   local known = settings.of(lane)
   return known and known.retention_ms
 end

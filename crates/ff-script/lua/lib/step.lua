@@ -58,8 +58,8 @@ function step.keep(e)
   if core.pending_propagation then
     e.pending_propagation = { what = core.pending_propagation, since = core.propagation_since, after = core.propagation_after }
   end
-  e.owed_since = core.propagation_since
-  e.lost = e.finished and core.terminal_outcome ~= 'success' and step.dependents(e) == 0
+  e.pending_since = core.propagation_since
+  e.failed_leaf = e.finished and core.terminal_outcome ~= 'success' and step.dependents(e) == 0
 end
 
 --- Returns how many edges leave a member.
@@ -192,7 +192,7 @@ function step.touch(e)
   end
 end
 
-local function is_lost(e)
+local function is_failed_leaf(e)
   local outcome = e.core.terminal_outcome
   return outcome ~= nil and outcome ~= 'success' and step.dependents(e) == 0
 end
@@ -200,10 +200,10 @@ end
 --- Updates the counts of a flow, and adds an event for a member whose state changed.
 function step.account(e)
   local flow, from, to = step.flow(e.core.flow_id), e.counted_state, e.core.public_state
-  local lost = is_lost(e)
-  if lost ~= (e.lost or false) then
-    flow_record.put(flow, 'lost', (flow.core.lost or 0) + (lost and 1 or -1))
-    e.lost = lost
+  local has_failed = is_failed_leaf(e)
+  if has_failed ~= (e.failed_leaf or false) then
+    flow_record.put(flow, 'failed_leaves', (flow.core.failed_leaves or 0) + (has_failed and 1 or -1))
+    e.failed_leaf = has_failed
   end
   if from ~= to then
     flow_record.moved(flow, e.id, e.core.node, from, to)
@@ -214,7 +214,7 @@ end
 --- Notes that dependents must still be notified of this end.
 local function mark_end_pending(e)
   record.drop(e, 'result_bytes')
-  record.put_if_said(e, 'result_bytes', e.result_bytes)
+  record.put_if_given(e, 'result_bytes', e.result_bytes)
   e.pending_propagation = nil
   if step.dependents(e) > 0 then
     e.pending_propagation = { what = 'end', since = here.memory.moment }
@@ -267,15 +267,15 @@ local function write_owed(e)
   if propagation then
     record.put(e, 'pending_propagation', propagation.what)
     record.put(e, 'propagation_since', propagation.since)
-    record.put_if_said(e, 'propagation_after', propagation.after)
+    record.put_if_given(e, 'propagation_after', propagation.after)
   else
     record.drop(e, 'pending_propagation')
     record.drop(e, 'propagation_since')
   end
   local since = propagation and propagation.since
-  if since and since ~= e.owed_since then
+  if since and since ~= e.pending_since then
     flow_index.owe('dispatch_backlog', since, e.id)
-  elseif not since and e.owed_since then
+  elseif not since and e.pending_since then
     flow_index.unowe('dispatch_backlog', e.id)
   end
 end

@@ -60,20 +60,12 @@ local function answer_again(id, suspension_id, ids, signals)
   return answer(suspension_id, granted, signals)
 end
 
-local function words(line)
-  local list = {}
-  for word in (line or ''):gmatch('%S+') do
-    list[#list + 1] = word
-  end
-  return list
-end
-
 --- Returns the first answer under an idempotency key, while the key is remembered.
 function suspend.under_key(id, idempotency_key, moment)
   local first = record.hash(keys.suspend_dedup(id, idempotency_key))
   if first and moment < tonumber(first.remembered_until) then
-    local signals = first.outcome == 'already_satisfied' and words(first.signals)
-    return answer_again(id, first.suspension_id, words(first.waitpoints), signals)
+    local signals = first.outcome == 'already_satisfied' and split(first.signals)
+    return answer_again(id, first.suspension_id, split(first.waitpoints), signals)
   end
 end
 

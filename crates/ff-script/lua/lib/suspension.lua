@@ -24,8 +24,8 @@ end
 
 --- Returns the resume policy of a suspension: its delay, and whether all signals are handed on.
 function suspension.policy(kept)
-  local said = kept.policy and cjson.decode(kept.policy) or {}
-  return said.resume_delay_ms or 0, said.handed == 'all'
+  local policy = kept.policy and cjson.decode(kept.policy) or {}
+  return policy.resume_delay_ms or 0, policy.handed == 'all'
 end
 
 local function flat(fields)

@@ -121,17 +121,6 @@ function turns.take_all(lane, kind, class, key, ids)
   leave(lane, kind, class, key, #ids)
 end
 
---- Returns true if a text comes before another, byte by byte.
-local function is_before(a, b)
-  for nth = 1, math.min(#a, #b) do
-    local left, right = a:byte(nth), b:byte(nth)
-    if left ~= right then
-      return left < right
-    end
-  end
-  return #a < #b
-end
-
 local function sooner(a, b)
   return a.at < b.at or a.at == b.at and is_before(a.key, b.key)
 end

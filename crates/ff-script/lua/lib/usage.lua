@@ -51,10 +51,10 @@ function usage.write(e, spent)
     text(spent.seq), text(spent.counted_seq), budget_ledger.written(spent.total), budget_ledger.written(spent.counted),
   }, '|')
   call('HSET', keys.of(e.id, 'core'), 'usage', e.core.usage)
-  local was_owed, is_owed = before and before.counted_seq < before.seq, spent.counted_seq < spent.seq
-  if is_owed and not was_owed then
+  local was_pending, is_pending = before and before.counted_seq < before.seq, spent.counted_seq < spent.seq
+  if is_pending and not was_pending then
     index.add(keys.usage_backlog(e.core.namespace or 'default'), e.core.created_at, e.id)
-  elseif was_owed and not is_owed then
+  elseif was_pending and not is_pending then
     usage.forget(e)
   end
 end

@@ -61,7 +61,7 @@ function waitpoint_record.create(e, id, key, token, more, moment)
     'created_at', moment, unpack(more)
   )
   call('SADD', keys.of(e.id, 'waitpoints'), id)
-  record.put_if_said(e, 'has_waited', not e.core.has_waited and '1')
+  record.put_if_given(e, 'has_waited', not e.core.has_waited and '1')
 end
 
 --- Returns a waitpoint as its maker gets it: id, key and token.

@@ -18,8 +18,8 @@ if not e then
 elseif e.place ~= 'waiting' then
   return no.execution_not_eligible('state', e.core.public_state)
 end
-local is_read, said = pcall(cjson.decode, detail)
-local names_it = is_read and type(said) == 'table' and said.on == on
+local is_read, decoded = pcall(cjson.decode, detail)
+local names_it = is_read and type(decoded) == 'table' and decoded.on == on
 if not names_it or not phase.keep_back(e, on, retry_at, detail, moment) then
   return no.invalid_blocking_reason('field', 'on', 'detail', 'must be one of route, quota, budget, and what the detail says')
 end

@@ -8,7 +8,7 @@
 ---
 --- ok   name        of the policy; empty when its home has another revision of it, and nothing was decided
 --- ok   at          ms
---- ok   verdicts    used (empty: admitted; `elsewhere`: reserved for another claim), limit and retry time, repeated
+--- ok   verdicts    used (empty: admitted; `reserved_for_other`: reserved for another claim), limit and retry time, repeated
 --- no   invalid_args
 
 local moment, q = now(), quota_ledger.open(definition)
@@ -34,7 +34,7 @@ local verdicts = {}
 for nth = 1, #requests, 3 do
   local taken, limit, retry_at = quota_ledger.judge(q, requests[nth], requests[nth + 1], whole(requests[nth + 2]), moment, claim_id)
   quota_ledger.tidy(q, requests[nth])
-  verdicts[nth] = taken == 'elsewhere' and taken or taken and text(taken) or ''
+  verdicts[nth] = taken == 'reserved_for_other' and taken or taken and text(taken) or ''
   verdicts[nth + 1] = limit and text(limit) or ''
   verdicts[nth + 2] = retry_at and text(retry_at) or ''
 end

@@ -104,7 +104,7 @@ if refusal then
   return refusal
 end
 
-local said = has_continuation or continuation_metadata_pointer ~= ''
+local continues = has_continuation or continuation_metadata_pointer ~= ''
 local kept = {
   suspension_id = suspension_id,
   suspended_at = moment,
@@ -115,6 +115,6 @@ local kept = {
   policy = resume_policy_json,
   timeout_at = timeout_in_ms and moment + timeout_in_ms or timeout_at,
   timeout_behavior = timeout_behavior,
-  continuation = said and continuation_metadata_pointer or nil,
+  continuation = continues and continuation_metadata_pointer or nil,
 }
 return suspend.begin(e, kept, asked.bindings, idempotency_key, dedup_ttl_ms or limits.suspend_dedup_ms, moment)

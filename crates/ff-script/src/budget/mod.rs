@@ -114,7 +114,7 @@ pub async fn ff_reserve_budget(
     while !row.is_empty() {
         let (used, limit, dimension) = (row.maybe_text()?, row.maybe_read()?, row.maybe_read()?);
         verdicts.push(match (used.as_deref(), limit) {
-            (Some("elsewhere"), _) => AdmissionVerdict::Elsewhere,
+            (Some("reserved_for_other"), _) => AdmissionVerdict::ReservedForOther,
             (Some(used), Some(limit)) => {
                 let used = used.parse().map_err(|_| ScriptError::parse("a verdict cannot be read"))?;
                 AdmissionVerdict::Refused { used, limit, retry_at, dimension }

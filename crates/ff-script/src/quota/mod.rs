@@ -87,7 +87,7 @@ pub async fn ff_check_admission_and_record(
     while !row.is_empty() {
         let (used, limit, retry_at) = (row.maybe_text()?, row.maybe_read()?, row.maybe_read()?.map(TimestampMs));
         verdicts.push(match (used.as_deref(), limit) {
-            (Some("elsewhere"), _) => AdmissionVerdict::Elsewhere,
+            (Some("reserved_for_other"), _) => AdmissionVerdict::ReservedForOther,
             (Some(used), Some(limit)) => {
                 let used = used.parse().map_err(|_| ScriptError::parse("a verdict cannot be read"))?;
                 AdmissionVerdict::Refused { used, limit, retry_at, dimension: None }

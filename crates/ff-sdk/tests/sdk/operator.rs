@@ -19,7 +19,7 @@ async fn fabric() -> FlowFabric {
 }
 
 /// Awaits a future with a time limit, so that a test fails instead of hanging.
-async fn soon<T>(what: impl Future<Output = T>) -> T {
+async fn in_time<T>(what: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(10), what).await.expect("it did not happen within ten seconds")
 }
 
@@ -108,7 +108,7 @@ async fn executions_are_held_explained_and_released() {
 }
 
 #[tokio::test]
-async fn a_lane_is_held_back_and_let_go() {
+async fn a_held_lane_is_released() {
     let client = fabric().await.client();
     let mail = client.lane("mail").unwrap();
     assert_eq!(mail.pause().await.unwrap().settings.state, LaneState::Paused);
@@ -139,12 +139,12 @@ async fn a_worker_is_seen_until_it_has_stopped() {
             tokio::task::yield_now().await;
         }
     };
-    let worker = soon(seen).await;
+    let worker = in_time(seen).await;
     assert_eq!(worker.worker_id.as_str(), "resizer");
     assert_eq!(worker.lanes.iter().map(|lane| lane.as_str()).collect::<Vec<_>>(), ["images"]);
     assert_eq!(worker.kinds.iter().map(|kind| kind.as_str()).collect::<Vec<_>>(), ["resize"]);
     stop.send(()).unwrap();
-    soon(running).await.unwrap().unwrap();
+    in_time(running).await.unwrap().unwrap();
     assert_eq!(workers(&client).await, []);
 }
 
@@ -154,14 +154,14 @@ async fn a_reader_of_events_continues_from_its_cursor() {
     let mut events = client.events(None, None).await.unwrap();
     let first = submit(&client, Job::new("send", &1)).await;
     let second = submit(&client, Job::new("send", &2)).await;
-    let record = soon(events.next()).await.unwrap();
+    let record = in_time(events.next()).await.unwrap();
     assert_eq!(record.what, EventKind::Submitted);
     // Events of different partitions with the same timestamp have no order.
     let other = if record.execution_id == first { second } else { first };
 
     let cursor: EventCursor = events.cursor().to_string().parse().unwrap();
     let mut again = client.events(None, Some(cursor)).await.unwrap();
-    let record = soon(again.next()).await.unwrap();
+    let record = in_time(again.next()).await.unwrap();
     assert_eq!((record.execution_id, record.what), (other, EventKind::Submitted));
     assert_eq!(again.next_if_any().await.unwrap(), None);
     assert!(!again.missed());

@@ -36,7 +36,7 @@ async fn submit(ff: &FlowFabric) -> ExecutionId {
 }
 
 /// Awaits a future with a time limit, so that a test fails instead of hanging.
-async fn soon<T>(what: impl Future<Output = T>) -> T {
+async fn in_time<T>(what: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(20), what).await.expect("it did not happen within twenty seconds")
 }
 
@@ -44,7 +44,7 @@ async fn soon<T>(what: impl Future<Output = T>) -> T {
 async fn read_output(ff: &FlowFabric, id: &ExecutionId) -> Vec<String> {
     let mut reader = ff.client().output(id, None);
     let mut items = Vec::new();
-    while let Some(item) = soon(reader.next()).await.unwrap() {
+    while let Some(item) = in_time(reader.next()).await.unwrap() {
         items.push(match item {
             StreamItem::Frame { stored, .. } => {
                 let bytes = str::from_utf8(&stored.frame.bytes).unwrap();
@@ -88,11 +88,11 @@ async fn a_reader_hears_a_frame_while_the_handler_runs() {
     }));
     let id = submit(&ff).await;
     let mut reader = ff.client().output(&id, None);
-    assert!(matches!(soon(reader.next()).await.unwrap(), Some(StreamItem::Frame { .. })));
+    assert!(matches!(in_time(reader.next()).await.unwrap(), Some(StreamItem::Frame { .. })));
     let mut again = ff.client().output(&id, Some(reader.cursor()));
     go.notify_one();
-    assert!(matches!(soon(again.next()).await.unwrap(), Some(StreamItem::Closed { .. })), "it goes on after it");
-    assert_eq!((soon(again.next()).await.unwrap(), again.outcome()), (None, Some(Outcome::Success)));
+    assert!(matches!(in_time(again.next()).await.unwrap(), Some(StreamItem::Closed { .. })), "it goes on after it");
+    assert_eq!((in_time(again.next()).await.unwrap(), again.outcome()), (None, Some(Outcome::Success)));
 }
 
 /// Frames written in one turn of the scheduler go with one call, so there are far fewer calls than frames.
@@ -135,7 +135,7 @@ async fn more_than_the_buffer_holds_waits_and_is_not_lost() {
     let id = submit(&ff).await;
     let mut reader = ff.client().output(&id, None);
     let mut bytes = 0;
-    while let Some(item) = soon(reader.next()).await.unwrap() {
+    while let Some(item) = in_time(reader.next()).await.unwrap() {
         if let StreamItem::Frame { stored, .. } = item {
             bytes += stored.frame.bytes.len();
         }
@@ -167,7 +167,7 @@ async fn stream_errors_are_returned_at_once_or_by_the_next_call() {
         }
     }));
     let id = submit(&ff).await;
-    let codes = soon(hears).await.unwrap();
+    let codes = in_time(hears).await.unwrap();
     let (large, wrong) = (Some(Code::RetentionLimitExceeded), Some(Code::InvalidInput));
     assert_eq!(codes, [large, wrong, wrong, wrong]);
     let items = read_output(&ff, &id).await;
@@ -188,7 +188,7 @@ async fn a_summary_fills_up() {
         Ok::<_, Fault>(Reply::done())
     }));
     let id = submit(&ff).await;
-    soon(ff.client().wait(&id)).await.unwrap();
+    in_time(ff.client().wait(&id)).await.unwrap();
     assert_eq!(read_output(&ff, &id).await, [r#"{"pages":2}"#, "Success"]);
 }
 
@@ -204,7 +204,7 @@ async fn a_resumed_attempt_continues_its_stream() {
         ctx.wait_for_signal("go").await?;
         Ok::<_, Fault>(Reply::done())
     }));
-    while soon(events.next()).await.unwrap().what != EventKind::Suspended {}
+    while in_time(events.next()).await.unwrap().what != EventKind::Suspended {}
     let waitpoints = ff.client().waitpoints(&id).await.unwrap();
     let waitpoint = ff.client().open_waitpoint(&id, &waitpoints[0]).await.unwrap();
     ff.client().signal(Signal::new(&waitpoint, "go")).await.unwrap();

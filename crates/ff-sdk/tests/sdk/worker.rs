@@ -27,7 +27,7 @@ fn start(worker: Worker) -> (oneshot::Sender<()>, JoinHandle<Result<(), ff_sdk::
 }
 
 /// Awaits a future with a time limit, so that a test fails instead of hanging.
-async fn soon<T>(what: impl Future<Output = T>) -> T {
+async fn in_time<T>(what: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(10), what).await.expect("it did not happen within ten seconds")
 }
 
@@ -42,7 +42,7 @@ async fn a_typed_handler_gets_its_payload_and_gives_its_result() {
     let worker = ff.worker("w").on("double", |_: Context, n: u64| async move { Ok::<_, Fault>(n * 2) });
     let (_stop, _running) = start(worker);
     let id = ff.client().submit(Job::new("double", &21)).await.unwrap().execution_id;
-    let end = soon(ff.client().wait(&id)).await.unwrap();
+    let end = in_time(ff.client().wait(&id)).await.unwrap();
     assert_eq!(end.json::<u64>().unwrap(), 42);
 }
 
@@ -52,7 +52,7 @@ async fn a_payload_that_cannot_be_read_fails_for_good() {
     let worker = ff.worker("w").on("double", |_: Context, n: u64| async move { Ok::<_, Fault>(n) });
     let (_stop, _running) = start(worker);
     let id = ff.client().submit(Job::new("double", &"not a number")).await.unwrap().execution_id;
-    let end = soon(ff.client().wait(&id)).await.unwrap();
+    let end = in_time(ff.client().wait(&id)).await.unwrap();
     assert_eq!(end.0.outcome, Outcome::Failed);
     assert_eq!(end.0.failure.unwrap().category.as_str(), "invalid_payload");
     assert_eq!(ff.client().get(&id).await.unwrap().retries, 0);
@@ -72,11 +72,11 @@ async fn a_panic_fails_the_execution_and_the_worker_continues() {
     let mut policy = Policy::default();
     policy.retry_policy.max_retries = 0;
     let bad = ff.client().submit(Job::new("explode", &()).policy(policy)).await.unwrap().execution_id;
-    let end = soon(ff.client().wait(&bad)).await.unwrap();
+    let end = in_time(ff.client().wait(&bad)).await.unwrap();
     let failure = end.0.failure.unwrap();
     assert_eq!((failure.category.as_str(), failure.message.as_str()), ("panic", "a wire was cut"));
     let good = ff.client().submit(Job::new("work", &())).await.unwrap().execution_id;
-    assert_eq!(soon(ff.client().wait(&good)).await.unwrap().0.outcome, Outcome::Success);
+    assert_eq!(in_time(ff.client().wait(&good)).await.unwrap().0.outcome, Outcome::Success);
 }
 
 #[tokio::test]
@@ -85,10 +85,10 @@ async fn kinds_without_a_handler_are_left_to_others() {
     let (_stop, _running) = start(ff.worker("a").on("known", |_: Context| async { Ok::<_, Fault>(1) }));
     let foreign = ff.client().submit(Job::new("foreign", &())).await.unwrap().execution_id;
     let known = ff.client().submit(Job::new("known", &())).await.unwrap().execution_id;
-    soon(ff.client().wait(&known)).await.unwrap();
+    in_time(ff.client().wait(&known)).await.unwrap();
     assert_eq!(ff.client().get(&foreign).await.unwrap().attempts_made, 0);
     let (_stop, _running) = start(ff.worker("b").on("foreign", |_: Context| async { Ok::<_, Fault>(2) }));
-    assert_eq!(soon(ff.client().wait(&foreign)).await.unwrap().json::<u8>().unwrap(), 2);
+    assert_eq!(in_time(ff.client().wait(&foreign)).await.unwrap().json::<u8>().unwrap(), 2);
 }
 
 #[tokio::test]
@@ -116,7 +116,7 @@ async fn a_worker_runs_no_more_handlers_than_its_concurrency() {
     let submitted = ff.client().submit_many(jobs).await.unwrap();
     let mut most = 0;
     for submitted in submitted {
-        let end = soon(ff.client().wait(&submitted.unwrap().execution_id)).await.unwrap();
+        let end = in_time(ff.client().wait(&submitted.unwrap().execution_id)).await.unwrap();
         most = most.max(end.json::<usize>().unwrap());
     }
     assert!((1..=3).contains(&most), "{most} at once");
@@ -138,9 +138,9 @@ async fn a_cancellation_reaches_the_handler_at_once() {
     });
     let (_stop, _running) = start(worker);
     let id = ff.client().submit(Job::new("wait", &())).await.unwrap().execution_id;
-    soon(started.notified()).await;
+    in_time(started.notified()).await;
     ff.client().cancel(&id, None).await.unwrap();
-    soon(stopped.notified()).await;
+    in_time(stopped.notified()).await;
     let end = ff.client().result(&id).await.unwrap();
     assert_eq!((end.0.outcome, end.0.result), (Outcome::Cancelled, None));
 }
@@ -160,10 +160,10 @@ async fn a_lease_is_kept_alive_past_its_ttl() {
     });
     let (_stop, _running) = start(worker);
     let id = ff.client().submit(Job::new("slow", &())).await.unwrap().execution_id;
-    soon(started.notified()).await;
+    in_time(started.notified()).await;
     let_pass(&ff, &id, 1_800).await;
     go_on.notify_one();
-    soon(ff.client().wait(&id)).await.unwrap();
+    in_time(ff.client().wait(&id)).await.unwrap();
     let info = ff.client().get(&id).await.unwrap();
     assert_eq!((info.attempts_made, info.reclaims), (1, 0));
 }
@@ -183,11 +183,11 @@ async fn a_stopping_worker_finishes_what_it_holds() {
     });
     let (stop, running) = start(worker);
     let held = ff.client().submit(Job::new("slow", &())).await.unwrap().execution_id;
-    soon(started.notified()).await;
+    in_time(started.notified()).await;
     stop.send(()).unwrap();
     let later = ff.client().submit(Job::new("slow", &())).await.unwrap().execution_id;
     go_on.notify_one();
-    soon(running).await.unwrap().unwrap();
+    in_time(running).await.unwrap().unwrap();
     assert_eq!(ff.client().result(&held).await.unwrap().json::<String>().unwrap(), "done");
     assert_eq!(ff.client().get(&later).await.unwrap().attempts_made, 0);
 }
@@ -201,7 +201,7 @@ async fn delayed_work_continues_in_the_same_attempt() {
     });
     let (_stop, _running) = start(worker);
     let id = ff.client().submit(Job::new("nap", &())).await.unwrap().execution_id;
-    soon(ff.client().wait(&id)).await.unwrap();
+    in_time(ff.client().wait(&id)).await.unwrap();
     let attempts = ff.client().attempts(&id).await.unwrap();
     assert_eq!((attempts.attempts.len(), attempts.leases.len()), (1, 1));
 }
@@ -222,10 +222,10 @@ async fn an_error_is_retried_and_a_permanent_fault_is_not() {
     let mut policy = Policy::default();
     policy.retry_policy.backoff = Backoff::Fixed { delay_ms: 1, jitter: false };
     let retried = ff.client().submit(Job::new("parse", &()).policy(policy)).await.unwrap().execution_id;
-    assert_eq!(soon(ff.client().wait(&retried)).await.unwrap().0.outcome, Outcome::Success);
+    assert_eq!(in_time(ff.client().wait(&retried)).await.unwrap().0.outcome, Outcome::Success);
     assert_eq!(ff.client().get(&retried).await.unwrap().retries, 1);
     let refused = ff.client().submit(Job::new("refuse", &())).await.unwrap().execution_id;
-    assert_eq!(soon(ff.client().wait(&refused)).await.unwrap().0.outcome, Outcome::Failed);
+    assert_eq!(in_time(ff.client().wait(&refused)).await.unwrap().0.outcome, Outcome::Failed);
     assert_eq!(ff.client().get(&refused).await.unwrap().retries, 0);
 }
 
@@ -245,11 +245,11 @@ async fn progress_is_seen_while_the_work_runs() {
     });
     let (_stop, _running) = start(worker);
     let id = ff.client().submit(Job::new("read", &())).await.unwrap().execution_id;
-    soon(noted.notified()).await;
+    in_time(noted.notified()).await;
     let progress = ff.client().get(&id).await.unwrap().progress.unwrap();
     assert_eq!((progress.percent, progress.message.as_deref()), (Some(40), Some("reading")));
     go_on.notify_one();
-    soon(ff.client().wait(&id)).await.unwrap();
+    in_time(ff.client().wait(&id)).await.unwrap();
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ mod batch;
 
 use axum::Json;
 use axum::extract::State;
-use ff_api::{Claim, ClaimOf, Claims, Grants};
+use ff_api::{Claim, ClaimRequest, Claims, Grants};
 use ff_core::contracts::{self, Control, ControlArgs, Filter, GrantInfo, LeaseLost, ListArgs, check_wait};
 use ff_core::engine_error::Code;
 use ff_core::execution::Blocker;
@@ -28,8 +28,8 @@ pub(crate) async fn claim(
 ) -> Result<Json<Claims>> {
     let encoding = claim.encoding;
     let claims = match claim.into_args(instance)? {
-        ClaimOf::Partition(args) => ff.backend().claim(args).await?,
-        ClaimOf::Anywhere(args) => {
+        ClaimRequest::Partition(args) => ff.backend().claim(args).await?,
+        ClaimRequest::Anywhere(args) => {
             args.check()?;
             contracts::Claims { claimed: ff.long_poll().next(args).await?, ..contracts::Claims::default() }
         }

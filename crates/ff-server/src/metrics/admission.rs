@@ -55,7 +55,7 @@ impl Admission {
         for one in &answer.verdicts {
             let word = match one {
                 AdmissionVerdict::Admitted => "admitted",
-                AdmissionVerdict::Elsewhere => continue,
+                AdmissionVerdict::ReservedForOther => continue,
                 AdmissionVerdict::Refused { dimension: Some(_), .. } => "no_budget",
                 AdmissionVerdict::Refused { retry_at: None, .. } => "no_slot",
                 AdmissionVerdict::Refused { retry_at: Some(at), .. } => {

@@ -176,7 +176,7 @@ impl Route<'_> {
     /// Adds the route to the document.
     pub(super) fn done(self) {
         let access = route_table::access(self.method, self.path);
-        let route = if access.looks_at_keys() { self.refused(&[401]) } else { self };
+        let route = if access.checks_keys() { self.refused(&[401]) } else { self };
         route.entered(access);
     }
 

@@ -55,7 +55,7 @@ impl Filter {
         }
     }
 
-    /// Whether an execution matches. A staged execution does not.
+    /// Returns whether an execution matches. A staged execution does not.
     pub fn wants(&self, execution: &Execution) -> bool {
         !execution.is_staged()
             && execution.namespace == self.namespace
@@ -67,7 +67,7 @@ impl Filter {
             && self.covers(execution.created_at)
     }
 
-    /// Whether an execution created at this time can match.
+    /// Returns whether an execution created at this time can match.
     pub fn covers(&self, created_at: TimestampMs) -> bool {
         self.created_from.is_none_or(|from| created_at >= from) && self.created_until.is_none_or(|end| created_at < end)
     }

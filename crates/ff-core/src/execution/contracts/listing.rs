@@ -24,8 +24,8 @@ impl ListArgs {
         check_page(self.limit, limits::PAGE)
     }
 
-    /// Whether an execution at this position can be on the page: after the end of the previous page, and created within
-    /// the requested time.
+    /// Returns whether an execution at this position can be on the page: after the end of the previous page, and created
+    /// within the requested time.
     pub fn reaches(&self, place: Cursor) -> bool {
         self.after.is_none_or(|after| place < after) && self.filter.covers(place.created_at)
     }

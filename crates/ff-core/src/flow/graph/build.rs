@@ -93,7 +93,7 @@ impl Step<'_> {
         after.membership = Some(Box::new(Membership::new(*flow, node.name.clone(), record.nodes)));
         record.nodes += 1;
         record.payload_bytes += after.payload_bytes;
-        record.kept_ms = record.kept_ms.max(Some(after.kept_ms()));
+        record.retention_ms = record.retention_ms.max(Some(after.retention_ms()));
         within("nodes", limits::FLOW_NODES as u64, record.nodes.into(), Code::LimitExceeded)?;
         within("nodes", limits::FLOW_BYTES as u64, record.payload_bytes, Code::PayloadTooLarge)?;
         let until = match after.phase {

@@ -47,7 +47,7 @@ pub struct Flow {
     pub counts: Counts,
     /// Number of members without dependents that ended without success. The flow fails if there is one.
     #[serde(default)]
-    pub lost: u32,
+    pub failed_leaves: u32,
     /// Fingerprint of the submitted graph. Absent if the flow was created without members.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<Fingerprint>,
@@ -72,7 +72,7 @@ pub struct Flow {
     pub events: u64,
     /// Retention after the end of the flow: the longest retention of its members.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kept_ms: Option<u64>,
+    pub retention_ms: Option<u64>,
     /// The trace of the submission, which all members share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Box<TraceContext>>,
@@ -181,7 +181,7 @@ impl Flow {
         } else if self.cancel.is_some() {
             FlowState::Cancelled
         } else if self.ended_at.is_some() {
-            if self.lost == 0 { FlowState::Completed } else { FlowState::Failed }
+            if self.failed_leaves == 0 { FlowState::Completed } else { FlowState::Failed }
         } else if self.started_at.is_some() {
             FlowState::Running
         } else {
@@ -217,7 +217,7 @@ impl Flow {
     /// member is live or a sweep is running.
     pub fn forget_at(&self) -> Option<TimestampMs> {
         let ended_at = self.ended_at.filter(|_| self.counts.live() == 0 && self.member_sweep.is_none())?;
-        Some(ended_at + self.kept_ms.unwrap_or(limits::RETENTION_MS))
+        Some(ended_at + self.retention_ms.unwrap_or(limits::RETENTION_MS))
     }
 
     /// Returns when the flow itself is due: its member sweep continues, its staged submission is abandoned, or its

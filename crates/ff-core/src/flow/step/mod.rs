@@ -335,13 +335,13 @@ impl<'v> Step<'v> {
     fn account(&mut self, before: Option<&Execution>, after: &Execution) -> Result<(), Stop> {
         let Some(membership) = &after.membership else { return Ok(()) };
         let (from, to) = (before.map(Execution::public_state), after.public_state());
-        let (was_lost, is_lost) = (before.is_some_and(lost), lost(after));
+        let (was_failed, has_failed) = (before.is_some_and(is_failed_leaf), is_failed_leaf(after));
         let now = self.now;
-        if from == Some(to) && was_lost == is_lost {
+        if from == Some(to) && was_failed == has_failed {
             return Ok(());
         }
         let flow = &mut self.flow_change(&membership.flow_id)?.after;
-        flow.lost = flow.lost + u32::from(is_lost) - u32::from(was_lost);
+        flow.failed_leaves = flow.failed_leaves + u32::from(has_failed) - u32::from(was_failed);
         if from == Some(to) {
             return Ok(());
         }
@@ -393,7 +393,7 @@ impl<'v> Step<'v> {
 }
 
 /// Returns whether a member without dependents ended without success.
-fn lost(member: &Execution) -> bool {
+fn is_failed_leaf(member: &Execution) -> bool {
     let unsuccessful = matches!(member.phase, Phase::Finished { outcome, .. } if outcome != Outcome::Success);
     unsuccessful && member.membership.as_ref().is_some_and(|membership| membership.dependents == 0)
 }

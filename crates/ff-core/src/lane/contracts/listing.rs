@@ -161,7 +161,7 @@ pub struct Depth {
 }
 
 text_enum! {
-    /// Where the executions of a lane are.
+    /// The place of executions in a lane.
     LanePlace {
         Waiting "waiting",
         Delayed "delayed",

@@ -184,7 +184,7 @@ impl Admissions {
                     self.reserved.push((policy_id, release));
                     self.admitted.push(request);
                 }
-                AdmissionVerdict::Elsewhere => {}
+                AdmissionVerdict::ReservedForOther => {}
                 AdmissionVerdict::Refused { used, limit, retry_at, dimension } => {
                     let QuotaSlot { key, revision, .. } = slot;
                     let (name, execution_id) = (name.to_owned(), request.execution_id);

@@ -17,7 +17,7 @@ use super::AT_ONCE;
 pub use tick::{TickedPartition, TickedSchedule};
 pub(super) use tick::{look_at_partition, look_at_schedule};
 
-/// Maximum number of attempts at a change that others overtake.
+/// Maximum number of attempts at a change when concurrent changes are written first.
 const TRIES: usize = 16;
 
 /// Creates or redefines a schedule.
@@ -91,7 +91,7 @@ pub(super) async fn next<S: EngineStore + ?Sized>(store: &S, schedule: ScheduleR
 
 /// Starts the work of a tick now. The overlap policy applies as for any tick.
 pub(super) async fn trigger<S: EngineStore + ?Sized>(store: &S, schedule: ScheduleRef) -> Answer<TickRecord> {
-    // The moment names the start, so a repeated turn starts the same work.
+    // The time identifies the start, so a repeated turn starts the same work.
     let now = store.now().await?;
     for _ in 0..TRIES {
         let before = found(store, &schedule).await?;

@@ -1,4 +1,4 @@
-//! Starting the work of a tick, checking whether it lives, and cancelling it.
+//! Starting the work of a tick, checking whether it is live, and cancelling it.
 
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::contracts::{CancelArgs, CancelFlowArgs};
@@ -94,7 +94,7 @@ fn describe(refusal: &Refusal) -> String {
     }
 }
 
-/// Returns whether the started work lives. The store sends the hint of its end from now on, for a while.
+/// Returns whether the started work is live. For a while from now on, the store sends the hint of its end.
 pub(super) async fn lives<S: EngineStore + ?Sized>(store: &S, work: StartedWork) -> Answer<bool> {
     let has_ended = match work {
         StartedWork::Execution(id) => store.end_of(&id).await.map(|end| end.is_some()),

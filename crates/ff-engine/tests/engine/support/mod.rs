@@ -1,4 +1,4 @@
-//! Shared by the tests of the engine and of the scheduler: a watched store whose time is the runtime's.
+//! Helpers for the tests of the engine and of the scheduler: a watched store that uses the runtime's clock.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -22,8 +22,8 @@ use tokio::time::{Instant, sleep_until};
 
 pub(crate) use watched_store::WatchedStore;
 
-/// The runtime's clock as a store's. On a paused runtime time passes when nothing else is left to do, so a test that
-/// waits an hour takes no time and always sees the same.
+/// The runtime's clock, for a store. On a paused runtime, time advances only when all tasks are idle, so a test that waits
+/// an hour takes no time and is deterministic.
 pub(crate) struct RuntimeClock(Instant);
 
 impl Clock for RuntimeClock {
@@ -33,23 +33,23 @@ impl Clock for RuntimeClock {
     }
 }
 
-/// An empty store with so many partitions and the runtime's clock.
+/// Returns an empty store with this number of partitions and the runtime's clock.
 pub(crate) fn store(partitions: u16) -> Arc<WatchedStore> {
     store_by(partitions, Arc::new(RuntimeClock(Instant::now())))
 }
 
-/// An empty store with a clock of one's own.
+/// Returns an empty store with the given clock.
 pub(crate) fn store_by(partitions: u16, clock: Arc<dyn Clock>) -> Arc<WatchedStore> {
     let config = PartitionConfig { num_flow_partitions: partitions, ..PartitionConfig::default() };
     Arc::new(WatchedStore::over(Arc::new(MemoryBackend::new(config, clock, Arc::new(SystemEntropy)))))
 }
 
-/// Lets the runtime's clock run; on a paused runtime, through everything that happens until then.
+/// Waits for a time on the runtime's clock. On a paused runtime, everything that is due within that time happens.
 pub(crate) async fn let_pass(time: Duration) {
     sleep_until(Instant::now() + time).await;
 }
 
-/// Work of a kind.
+/// Returns a submission of a kind.
 pub(crate) fn work(kind: &str) -> SubmitArgs {
     SubmitArgs::new(Kind::parse(kind).unwrap(), Payload::json("1"))
 }
@@ -62,7 +62,7 @@ pub(crate) fn holder(name: &str) -> Holder {
     Holder::parse("tests", name).unwrap()
 }
 
-/// Claims one execution straight from the store, for a second.
+/// Claims one execution directly from the store, with a lease of one second.
 pub(crate) async fn hold(store: &Arc<dyn EngineStore>, id: ExecutionId, worker: &str) -> ClaimedExecution {
     let args = ClaimArgs { kinds: Vec::new(), lease_ttl_ms: 1_000, ..ClaimArgs::new(id.partition(), holder(worker)) };
     let Claims { mut claimed, .. } = store.claim(args).await.unwrap();

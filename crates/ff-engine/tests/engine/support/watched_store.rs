@@ -1,4 +1,4 @@
-//! A store that is watched: counts what it is asked, and can be made to fail or to keep its hints to itself.
+//! A store for tests that counts its calls, and that can be made to fail or to lose its hints.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -19,7 +19,7 @@ use futures_util::stream::{self, StreamExt};
 use tokio::sync::{Semaphore, broadcast};
 use tokio::task::yield_now;
 
-/// A real store that is watched.
+/// A wrapper around a real store.
 pub(crate) struct WatchedStore {
     beneath: Arc<dyn EngineStore>,
     calls: Mutex<BTreeMap<&'static str, usize>>,
@@ -29,7 +29,7 @@ pub(crate) struct WatchedStore {
     missed: broadcast::Sender<Hint>,
     sweep_every: Mutex<Option<Duration>>,
     ahead_ms: AtomicU64,
-    /// Without which nothing is read, as with a store that has only so many connections.
+    /// Permits for sweeps and readings of the clock, as in a store with a limited number of connections.
     connections: Semaphore,
 }
 
@@ -48,53 +48,53 @@ impl WatchedStore {
         }
     }
 
-    /// Leaves the store with so many connections.
+    /// Limits the number of connections.
     pub(crate) fn has_connections(&self, count: usize) {
         self.connections.forget_permits(Semaphore::MAX_PERMITS - count);
     }
 
-    /// How often one call was made.
+    /// Returns how often one call was made.
     pub(crate) fn call_count(&self, what: &str) -> usize {
         self.calls.lock().unwrap().get(what).copied().unwrap_or(0)
     }
 
-    /// How often each call was made.
+    /// Returns how often each call was made.
     pub(crate) fn calls(&self) -> BTreeMap<&'static str, usize> {
         self.calls.lock().unwrap().clone()
     }
 
-    /// From now on every call fails, or none does.
+    /// Makes every call fail from now on, or none.
     pub(crate) fn set_down(&self, down: bool) {
         self.down.store(down, Ordering::SeqCst);
     }
 
-    /// From now on every pump, sweep and claim of these partitions fails, and of no others.
+    /// Makes every pump, sweep and claim of these partitions fail from now on, and those of other partitions succeed.
     pub(crate) fn set_partitions_down(&self, partitions: Range<u16>) {
         *self.partitions_down.lock().unwrap() = partitions;
     }
 
-    /// From now on hints are lost.
+    /// Drops all hints from now on.
     pub(crate) fn lose_hints(&self) {
         self.deaf.store(true, Ordering::SeqCst);
     }
 
-    /// Hints come again, and listeners do not know that they missed some.
+    /// Passes on hints again, without reporting a miss to listeners.
     pub(crate) fn find_hints_unnoticed(&self) {
         self.deaf.store(false, Ordering::SeqCst);
     }
 
-    /// Hints come again, and listeners are told that they missed some.
+    /// Passes on hints again, and reports a miss to listeners.
     pub(crate) fn find_hints(&self) {
         self.deaf.store(false, Ordering::SeqCst);
         self.missed.send(Hint::Missed).unwrap();
     }
 
-    /// Makes the store one whose hints can be lost unnoticed.
+    /// Makes the store report that its hints can be lost unnoticed.
     pub(crate) fn sweep_every(&self, every: Duration) {
         *self.sweep_every.lock().unwrap() = Some(every);
     }
 
-    /// Makes the clock that is shown go before the one the partitions go by, as between two machines.
+    /// Makes the store's clock run ahead of the clock of its partitions, as between two machines.
     pub(crate) fn set_clock_ahead(&self, ms: u64) {
         self.ahead_ms.store(ms, Ordering::SeqCst);
     }
@@ -142,7 +142,7 @@ impl Perform for WatchedStore {
                 _ => self.ask(query.name())?,
             }
             if matches!(query, Query::ReadStream(_)) {
-                // Takes a while, as with a store elsewhere.
+                // Other tasks run during the read, as with a store on another machine.
                 yield_now().await;
             }
             if !matches!(query, Query::Sweep(_) | Query::Now(_)) {

@@ -11,7 +11,7 @@ use ff_sdk::core::state::PublicState;
 use ff_sdk::core::types::TimestampMs;
 use ff_sdk::{Context, Fault, Flow, FlowFabric, Growth, Node};
 
-use super::scenarios::soon;
+use super::scenarios::in_time;
 
 #[tokio::test]
 async fn children_that_take_days_are_not_added_again() {
@@ -32,11 +32,11 @@ async fn children_that_take_days_are_not_added_again() {
             tokio::task::yield_now().await;
         }
     };
-    soon(waits).await;
+    in_time(waits).await;
     clock.advance(limits::FLOW_DEDUP_MS + 1);
     let child = ff.worker("child").on("child", |_: Context, n: u64| async move { Ok::<_, Fault>(n) });
     let _child = tokio::spawn(child.run_until(std::future::pending()));
-    let end = soon(ff.client().wait(&flow.execution("p").unwrap())).await.unwrap();
+    let end = in_time(ff.client().wait(&flow.execution("p").unwrap())).await.unwrap();
     assert_eq!(end.json::<u64>().unwrap(), 3);
     assert_eq!(flow.describe().await.unwrap().nodes, 5, "two of the flow, one on the side, two children");
 }

@@ -3,6 +3,6 @@
 mod recording;
 mod scenarios;
 
-use scenarios::soon;
+use scenarios::in_time;
 
 scenarios::all!((ff_sdk::connect("memory:").await.unwrap(), ()));

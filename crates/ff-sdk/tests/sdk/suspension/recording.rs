@@ -15,7 +15,7 @@ use ff_sdk::{Client, Connect, Context, Fault, FlowFabric, Job, Signal, Waitpoint
 use futures_util::future::BoxFuture;
 use tokio::sync::{Semaphore, mpsc};
 
-use super::soon;
+use super::in_time;
 
 /// A store that records a step only when there is a permit for it.
 struct SlowSteps {
@@ -88,7 +88,7 @@ impl World {
         let mut waitpoints = work(&ff, resume);
         let client = ff.client();
         let id = client.submit(Job::new("k", &())).await.unwrap().execution_id;
-        let waitpoint = soon(waitpoints.recv()).await.unwrap();
+        let waitpoint = in_time(waitpoints.recv()).await.unwrap();
         // A signal that arrives before the suspension would end the wait at once.
         while client.get(&id).await.unwrap().public_state != PublicState::Suspended {
             tokio::task::yield_now().await;
@@ -125,10 +125,10 @@ fn work(ff: &FlowFabric, resume: mpsc::UnboundedSender<u64>) -> mpsc::UnboundedR
 #[tokio::test]
 async fn a_handler_continues_while_the_end_of_its_wait_is_recorded() {
     let mut world = World::start().await;
-    assert_eq!(soon(world.resumed.recv()).await, Some(7));
+    assert_eq!(in_time(world.resumed.recv()).await, Some(7));
     assert_eq!(world.steps().await, Vec::<String>::new());
     world.permits.add_permits(2);
-    let end = soon(world.client.wait(&world.id)).await.unwrap();
+    let end = in_time(world.client.wait(&world.id)).await.unwrap();
     assert_eq!(end.json::<u64>().unwrap(), 8);
     assert_eq!(world.steps().await, ["paid", "ship"], "in the order of the handler");
 }
@@ -136,12 +136,12 @@ async fn a_handler_continues_while_the_end_of_its_wait_is_recorded() {
 #[tokio::test]
 async fn a_run_that_is_lost_before_the_end_of_its_wait_is_recorded_leaves_it_to_the_next() {
     let mut world = World::start().await;
-    assert_eq!(soon(world.resumed.recv()).await, Some(7));
+    assert_eq!(in_time(world.resumed.recv()).await, Some(7));
     world.client.revoke(&world.id, None).await.unwrap();
-    assert_eq!(soon(world.resumed.recv()).await, Some(7), "the next run does not wait again");
+    assert_eq!(in_time(world.resumed.recv()).await, Some(7), "the next run does not wait again");
     // Two permits for the next run, and one for the record of the lost run, which is refused.
     world.permits.add_permits(3);
-    let end = soon(world.client.wait(&world.id)).await.unwrap();
+    let end = in_time(world.client.wait(&world.id)).await.unwrap();
     assert_eq!(end.json::<u64>().unwrap(), 8);
     assert_eq!(world.steps().await, ["paid", "ship"]);
 }
@@ -156,6 +156,6 @@ async fn an_execution_does_not_end_before_the_end_of_its_wait_is_recorded() {
     let mut ended = std::pin::pin!(end.wait(&id));
     assert!(tokio::time::timeout(Duration::from_millis(200), ended.as_mut()).await.is_err());
     permits.add_permits(1);
-    soon(ended).await.unwrap();
+    in_time(ended).await.unwrap();
     assert_eq!(ff.client().steps(&id).await.unwrap().len(), 1);
 }

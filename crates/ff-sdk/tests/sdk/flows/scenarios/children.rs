@@ -8,7 +8,7 @@ use ff_sdk::core::lease::LeaseEnding;
 use ff_sdk::{Context, Fault, Flow, FlowFabric, Growth, Job, Node, Signal, WaitError, Waitpoint, any_of};
 use tokio::sync::mpsc;
 
-use super::{World, retries, soon, states};
+use super::{World, in_time, retries, states};
 
 /// Returns children of the kind `child`, one for each number.
 fn each(numbers: impl IntoIterator<Item = u64>) -> Vec<(String, Node)> {
@@ -39,7 +39,7 @@ pub(crate) async fn a_handler_waits_for_its_children_and_hears_how_they_ended(ff
     });
     let after = one("parent").node("q", Node::empty("child2")).after("q", "p");
     let flow = world.submit(after).await;
-    let end = soon(world.ff.client().wait(&flow.execution("p").unwrap())).await.unwrap();
+    let end = in_time(world.ff.client().wait(&flow.execution("p").unwrap())).await.unwrap();
     assert_eq!(end.json::<(Vec<u64>, u64)>().unwrap(), (vec![30, 10, 20], 10));
     assert_eq!(calls.load(Ordering::SeqCst), 2, "once to add them, and once with their results");
     let attempts = world.ff.client().attempts(&flow.execution("p").unwrap()).await.unwrap();
@@ -86,9 +86,9 @@ pub(crate) async fn waits_for_children_and_signals_come_one_after_the_other(ff: 
         })
     });
     let flow = world.submit(one("parent")).await;
-    let waitpoint = soon(waitpoints.recv()).await.unwrap();
+    let waitpoint = in_time(waitpoints.recv()).await.unwrap();
     world.ff.client().signal(Signal::new(&waitpoint, "go").json(&5)).await.unwrap();
-    assert!(soon(flow.wait()).await.unwrap().succeeded());
+    assert!(in_time(flow.wait()).await.unwrap().succeeded());
     assert_eq!(flow.result("p").await.unwrap().json::<(u64, u64, u64)>().unwrap(), (30, 5, 50));
 }
 
@@ -208,7 +208,7 @@ pub(crate) async fn a_handler_in_no_flow_has_no_children(ff: FlowFabric) {
     });
     let client = world.ff.client();
     let id = client.submit(Job::new("parent", &())).await.unwrap().execution_id;
-    let failure = soon(client.wait(&id)).await.unwrap().0.failure.unwrap();
+    let failure = in_time(client.wait(&id)).await.unwrap().0.failure.unwrap();
     assert!(failure.permanent && failure.message.contains("in no flow"), "{failure:?}");
 }
 

@@ -7,7 +7,7 @@ use ff_sdk::core::payload::Payload;
 use ff_sdk::core::state::PublicState;
 use ff_sdk::{Context, Fault, Flow, FlowFabric, Node, Reply, any_of, quorum};
 
-use super::{World, retries, soon, states};
+use super::{World, in_time, retries, states};
 
 pub(crate) async fn a_diamond_runs_in_order_and_passes_its_results(ff: FlowFabric) {
     let world = World::start(ff, |worker| {
@@ -197,7 +197,7 @@ pub(crate) async fn the_same_flow_again_is_the_same_flow(ff: FlowFabric) {
     assert_eq!(other.code(), Some(Code::IdempotencyConflict));
     let nobody = client.flow(&ff_sdk::core::types::FlowId::new());
     assert_eq!(nobody.describe().await.unwrap_err().code(), Some(Code::FlowNotFound));
-    assert_eq!(soon(nobody.wait()).await.unwrap_err().code(), Some(Code::FlowNotFound));
+    assert_eq!(in_time(nobody.wait()).await.unwrap_err().code(), Some(Code::FlowNotFound));
     let changed = || Node::new("k", &1).policy(retries(0));
     let again = client.submit_flow(Flow::new("f").idempotency_key("nightly").node("a", changed())).await;
     assert_eq!(again.err().unwrap().code(), Some(Code::IdempotencyConflict));

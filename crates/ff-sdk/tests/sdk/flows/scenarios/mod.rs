@@ -78,7 +78,7 @@ impl World {
     /// Submits a flow and waits for its end.
     async fn run(&self, flow: Flow) -> (FlowHandle, FlowEnd) {
         let flow = self.submit(flow).await;
-        let end = soon(flow.wait()).await.unwrap();
+        let end = in_time(flow.wait()).await.unwrap();
         (flow, end)
     }
 }
@@ -101,6 +101,6 @@ fn retries(max_retries: u32) -> Policy {
 }
 
 /// Awaits a future with a time limit, so that a test fails instead of hanging.
-pub(crate) async fn soon<T>(what: impl Future<Output = T>) -> T {
+pub(crate) async fn in_time<T>(what: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(30), what).await.expect("it did not happen within thirty seconds")
 }

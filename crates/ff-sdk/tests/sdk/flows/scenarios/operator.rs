@@ -11,7 +11,7 @@ use ff_sdk::core::types::{Kind, Namespace, TagKey, TagValue};
 use ff_sdk::{Context, Fault, Flow, FlowFabric, Growth, Node, any_of};
 use futures_util::TryStreamExt;
 
-use super::{World, retries, soon, states};
+use super::{World, in_time, retries, states};
 
 fn steady(ff: FlowFabric) -> World {
     World::start(ff, |worker| worker.on("ok", |_: Context| async { Ok::<_, Fault>(7) }))
@@ -21,7 +21,7 @@ pub(crate) async fn flow_events_are_read_in_order_until_the_end(ff: FlowFabric) 
     let world = steady(ff);
     let chain = Flow::new("chain").node("a", Node::empty("ok")).node("b", Node::empty("ok")).after("b", "a");
     let flow = world.submit(chain).await;
-    let events: Vec<_> = soon(flow.events().into_stream().try_collect()).await.unwrap();
+    let events: Vec<_> = in_time(flow.events().into_stream().try_collect()).await.unwrap();
     assert_eq!(events.iter().map(|event| event.seq).collect::<Vec<_>>(), (0..events.len() as u64).collect::<Vec<_>>());
     assert_eq!(events[0].what, FlowEventKind::Opened { nodes: 2, edges: 1 });
     assert_eq!(events.last().unwrap().what, FlowEventKind::Ended { state: FlowState::Completed });
@@ -35,8 +35,8 @@ pub(crate) async fn flow_events_are_read_in_order_until_the_end(ff: FlowFabric) 
     let expected = [("a", "active"), ("a", "completed"), ("b", "waiting"), ("b", "active"), ("b", "completed")];
     assert_eq!(moves, expected);
     let mut rest = flow.events_from(events.len() as u64 - 1);
-    assert_eq!(soon(rest.next()).await.unwrap().unwrap(), *events.last().unwrap());
-    assert!(soon(rest.next()).await.is_none() && !rest.missed());
+    assert_eq!(in_time(rest.next()).await.unwrap().unwrap(), *events.last().unwrap());
+    assert!(in_time(rest.next()).await.is_none() && !rest.missed());
 }
 
 pub(crate) async fn flows_are_found_by_what_they_are(ff: FlowFabric) {
@@ -74,7 +74,7 @@ pub(crate) async fn a_flow_held_open_grows_until_it_is_closed(ff: FlowFabric) {
     let flow = world.ff.client().create_flow(Flow::new("grown").tag("a", "b")).await.unwrap();
     let grown = flow.grow(Growth::new().node("a", Node::empty("ok"))).await.unwrap();
     assert_eq!(grown.members, [flow.execution("a").unwrap()]);
-    soon(world.ff.client().wait(&grown.members[0])).await.unwrap();
+    in_time(world.ff.client().wait(&grown.members[0])).await.unwrap();
     let more = || {
         let growth = Growth::new().node("b", Node::empty("ok")).node("c", Node::empty("ok")).after_each("b", ["a"]);
         growth.after_each("c", ["a", "b"]).join(any_of()).idempotency_key("more").expecting(1)
@@ -88,7 +88,7 @@ pub(crate) async fn a_flow_held_open_grows_until_it_is_closed(ff: FlowFabric) {
     assert!(unknown.to_string().contains("nobody->c"), "{unknown}");
     assert!(!flow.describe().await.unwrap().state.is_terminal());
     assert!(!flow.close().await.unwrap().already);
-    assert!(soon(flow.wait()).await.unwrap().succeeded());
+    assert!(in_time(flow.wait()).await.unwrap().succeeded());
     let late = flow.grow(Growth::new().node("e", Node::empty("ok"))).await.unwrap_err();
     assert_eq!(late.code(), Some(Code::FlowAlreadyTerminal));
 }
@@ -107,8 +107,8 @@ pub(crate) async fn a_cancelled_flow_ends_and_starts_nothing(ff: FlowFabric) {
             tokio::task::yield_now().await;
         }
     };
-    soon(started).await;
-    let end = soon(flow.cancel_and_wait(CancelPolicy::CancelAll, Some("enough"))).await.unwrap();
+    in_time(started).await;
+    let end = in_time(flow.cancel_and_wait(CancelPolicy::CancelAll, Some("enough"))).await.unwrap();
     assert_eq!((end.state(), end.counts().of(PublicState::Cancelled)), (FlowState::Cancelled, 2));
     assert!(flow.cancel(CancelPolicy::CancelAll, None).await.unwrap().already);
     assert_eq!(flow.describe().await.unwrap().cancel.unwrap().reason.as_deref(), Some("enough"));
@@ -135,10 +135,10 @@ pub(crate) async fn a_node_runs_again_with_what_depends_on_it(ff: FlowFabric) {
     assert_eq!(alone.code(), Some(Code::DepsNotSatisfied));
     repaired.store(true, Ordering::SeqCst);
     flow.replay_from("a", Some("repaired")).await.unwrap();
-    assert!(soon(flow.wait()).await.unwrap().succeeded());
+    assert!(in_time(flow.wait()).await.unwrap().succeeded());
     assert_eq!(states(&flow).await, ["a", "b", "c"].map(|node| (node.to_owned(), "completed")));
     flow.replay("b", None).await.unwrap();
-    assert!(soon(flow.wait()).await.unwrap().succeeded());
+    assert!(in_time(flow.wait()).await.unwrap().succeeded());
     let replays: Vec<_> = flow.members().await.unwrap().iter().map(|member| member.replays).collect();
     assert_eq!(replays, [1, 2, 1], "by itself it runs alone");
 }
@@ -152,7 +152,7 @@ pub(crate) async fn members_and_edges_are_shown(ff: FlowFabric) {
         .after_each("c", ["a", "b"])
         .join(any_of());
     let flow = world.submit(flow).await;
-    soon(world.ff.client().wait(&flow.execution("a").unwrap())).await.unwrap();
+    in_time(world.ff.client().wait(&flow.execution("a").unwrap())).await.unwrap();
     let members = flow.members().await.unwrap();
     let c = members.iter().find(|member| member.node.as_str() == "c").unwrap();
     assert_eq!((c.lane_id.as_str(), c.execution_id), ("slow", flow.execution("c").unwrap()));

@@ -10,7 +10,7 @@ use ff_sdk::{Context, Fault, FlowFabric, Job, Search};
 use serde_json::json;
 use uuid::Uuid;
 
-use super::{World, did, later, soon};
+use super::{World, did, in_time, later};
 
 /// The handler of a callee.
 async fn double(ctx: Context, number: u64) -> Result<u64, Fault> {
@@ -66,7 +66,7 @@ pub(crate) async fn a_callee_that_was_only_chosen_is_submitted(ff: FlowFabric) {
     // This run ends after it has chosen its callee and before it submits it.
     let id = ff.client().submit(Job::new("k", &())).await.unwrap().execution_id;
     let next = NextArgs { wait_ms: 10_000, ..NextArgs::new(Holder::parse("dead", "dead-1").unwrap()) };
-    let task = soon(ff.long_poll().next(next)).await.unwrap().remove(0).task;
+    let task = in_time(ff.long_poll().next(next)).await.unwrap().remove(0).task;
     let uuid = Uuid::now_v7();
     let key = IdempotencyKey::parse(&format!("call/{}/{uuid}", id.uuid())).unwrap();
     let callee = ExecutionId::place(uuid, &task.namespace, Some(&key), &ff.backend().partitions());

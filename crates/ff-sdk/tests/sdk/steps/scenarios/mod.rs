@@ -146,7 +146,7 @@ impl World {
     }
 
     async fn end(&self, id: &ExecutionId) -> End {
-        soon(self.client().wait(id)).await.unwrap()
+        in_time(self.client().wait(id)).await.unwrap()
     }
 
     /// Returns the category and the message of an execution's failure.
@@ -170,6 +170,6 @@ impl World {
 }
 
 /// Awaits a future with a time limit, so that a test fails instead of hanging.
-async fn soon<T>(what: impl Future<Output = T>) -> T {
+async fn in_time<T>(what: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(30), what).await.expect("it did not happen within thirty seconds")
 }

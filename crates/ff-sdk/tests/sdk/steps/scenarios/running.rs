@@ -10,7 +10,7 @@ use ff_sdk::core::policy::Backoff;
 use ff_sdk::{Context, Fault, FlowFabric};
 use tokio::sync::Notify;
 
-use super::{Ledger, World, did, later, soon, step};
+use super::{Ledger, World, did, in_time, later, step};
 
 const AT_ONCE: Backoff = Backoff::Fixed { delay_ms: 0, jitter: false };
 
@@ -179,7 +179,7 @@ pub(crate) async fn a_step_whose_recording_is_refused_stops_the_handler(ff: Flow
         }
     });
     let id = world.submit(0).await;
-    soon(gate.0.notified()).await;
+    in_time(gate.0.notified()).await;
     world.client().revoke(&id, None).await.unwrap();
     gate.1.notify_one();
     assert_eq!(world.end(&id).await.json::<String>().unwrap(), "CHARGED");

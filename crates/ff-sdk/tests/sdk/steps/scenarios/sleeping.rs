@@ -11,7 +11,7 @@ use ff_sdk::core::suspension::{Condition, ResumePolicy, SuspendReason, Suspended
 use ff_sdk::core::types::WaitpointKey;
 use ff_sdk::{Context, Fault, FlowFabric, Job, Signal, Waitpoint};
 
-use super::{World, did, later, soon, step};
+use super::{World, did, in_time, later, step};
 
 pub(crate) async fn a_sleep_is_a_step(ff: FlowFabric) {
     let world = World::start(ff, |ctx: Context| async move {
@@ -40,7 +40,7 @@ pub(crate) async fn an_operator_may_end_a_sleep(ff: FlowFabric) {
                 tokio::task::yield_now().await;
             }
         };
-        soon(waits).await;
+        in_time(waits).await;
         let client = world.client();
         if reject {
             client.reject(&id, None).await.unwrap()
@@ -107,7 +107,7 @@ pub(crate) async fn a_step_may_tell_of_a_waitpoint(ff: FlowFabric) {
 pub(crate) async fn a_wait_begun_by_an_older_sdk_is_recorded_as_a_step(ff: FlowFabric) {
     let id = ff.client().submit(Job::new("k", &())).await.unwrap().execution_id;
     let next = NextArgs { wait_ms: 10_000, ..NextArgs::new(Holder::parse("old", "old-1").unwrap()) };
-    let task = soon(ff.long_poll().next(next)).await.unwrap().remove(0).task;
+    let task = in_time(ff.long_poll().next(next)).await.unwrap().remove(0).task;
     let key = WaitpointKey::parse("paid").unwrap();
     let note = r#"{"wait":["paid",0,[]],"over":[[["first",0,[]],"timeout",[]]]}"#;
     let args = SuspendArgs {

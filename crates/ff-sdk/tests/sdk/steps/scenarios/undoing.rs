@@ -8,7 +8,7 @@ use ff_sdk::core::execution::Outcome;
 use ff_sdk::{Context, Fault, FlowFabric};
 use tokio::sync::Notify;
 
-use super::{World, did, later, soon, step};
+use super::{World, did, in_time, later, step};
 
 /// Runs a step whose compensation adds the result of the step to the ledger.
 async fn reversible(ctx: &Context, name: &'static str) -> Result<String, Fault> {
@@ -114,7 +114,7 @@ pub(crate) async fn undoing_continues_in_the_next_run(ff: FlowFabric) {
         }
     });
     let id = world.submit(3).await;
-    soon(gate.0.notified()).await;
+    in_time(gate.0.notified()).await;
     world.client().revoke(&id, None).await.unwrap();
     gate.1.notify_one();
     assert_eq!(world.failure(&id).await, ("never".to_owned(), "it cannot be".to_owned()));
@@ -155,5 +155,5 @@ pub(crate) async fn a_run_that_is_over_keeps_no_compensation(ff: FlowFabric) {
             tokio::task::yield_now().await;
         }
     };
-    soon(dropped).await;
+    in_time(dropped).await;
 }

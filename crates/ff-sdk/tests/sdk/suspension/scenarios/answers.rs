@@ -14,7 +14,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use tokio::sync::mpsc;
 
-use super::{WaitpointSender, World, soon};
+use super::{WaitpointSender, World, in_time};
 
 /// A handler whose result describes the decision on an approval.
 async fn ask(ctx: Context) -> Result<String, Fault> {
@@ -130,7 +130,7 @@ pub(crate) async fn a_wait_for_several_returns_what_met_it(ff: FlowFabric) {
         }
     });
     let id = world.submit().await;
-    let waitpoints = soon(receiver.recv()).await.unwrap();
+    let waitpoints = in_time(receiver.recv()).await.unwrap();
     assert_eq!(waitpoints.len(), 3);
     for (nth, effect) in [(2, Effect::Appended), (2, Effect::Recounted), (0, Effect::Satisfied)] {
         let waitpoint = &waitpoints[nth];
@@ -182,7 +182,8 @@ pub(crate) async fn followers_receive_deliveries(ff: FlowFabric) {
     let id = world.submit().await;
     let waitpoint = world.next_waitpoint().await;
     let client = world.client();
-    let (page, sent) = tokio::join!(soon(client.deliveries(Some(from))), client.signal(Signal::new(&waitpoint, "go")));
+    let (page, sent) =
+        tokio::join!(in_time(client.deliveries(Some(from))), client.signal(Signal::new(&waitpoint, "go")));
     let page = page.unwrap();
     assert_eq!(page.deliveries[0].signal_id, sent.unwrap().signal_id);
     assert_eq!((page.deliveries[0].execution_id, page.missed), (id, false));

@@ -9,7 +9,7 @@ use ff_sdk::core::suspension::SuspendReason;
 use ff_sdk::core::types::ExecutionId;
 use ff_sdk::{Context, Fault, FlowFabric, Job, Signal};
 
-use super::{WaitpointSender, World, soon};
+use super::{WaitpointSender, World, in_time};
 
 const ASKS: &str = r#"{"scope":"kind:k","limits":{"tokens":{"hard":100}},"on_hard_limit":"suspend"}"#;
 
@@ -58,7 +58,7 @@ pub(crate) async fn a_report_over_a_budget_waits_for_approval_and_continues(ff: 
             tokio::task::yield_now().await;
         }
     };
-    soon(blocked).await;
+    in_time(blocked).await;
     world.client().signal(Signal::new(&waitpoint, "approved")).await.unwrap();
     // The budget was not raised, so the next report asks again.
     world.next_waitpoint().await;

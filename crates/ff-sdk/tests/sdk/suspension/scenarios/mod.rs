@@ -102,7 +102,7 @@ impl World {
 
     /// Waits for the next waitpoint that a handler announces.
     async fn next_waitpoint(&mut self) -> Waitpoint {
-        soon(self.waitpoints.recv()).await.unwrap()
+        in_time(self.waitpoints.recv()).await.unwrap()
     }
 
     /// Waits until the execution is suspended. The handler announces its waitpoint before that.
@@ -112,15 +112,15 @@ impl World {
                 tokio::task::yield_now().await;
             }
         };
-        soon(waits).await;
+        in_time(waits).await;
     }
 
     async fn end(&self, id: &ExecutionId) -> End {
-        soon(self.client().wait(id)).await.unwrap()
+        in_time(self.client().wait(id)).await.unwrap()
     }
 }
 
 /// Awaits a future with a time limit, so that a test fails instead of hanging.
-pub(crate) async fn soon<T>(what: impl Future<Output = T>) -> T {
+pub(crate) async fn in_time<T>(what: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(20), what).await.expect("it did not happen within twenty seconds")
 }

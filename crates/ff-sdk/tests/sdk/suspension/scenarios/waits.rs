@@ -12,7 +12,7 @@ use ff_sdk::core::suspension::{Condition, ResumedBy, SuspendReason, TimeoutBehav
 use ff_sdk::{Context, Fault, FlowFabric, Signal, WaitError};
 use tokio::sync::{Notify, mpsc};
 
-use super::{WaitpointSender, World, soon};
+use super::{WaitpointSender, World, in_time};
 
 pub(crate) async fn a_wait_returns_the_signal_that_ended_it(ff: FlowFabric) {
     let mut world = World::start(ff, |ctx: Context| async move {
@@ -248,7 +248,7 @@ pub(crate) async fn a_handler_that_drops_its_wait_is_dropped_all_the_same(ff: Fl
         }
     });
     let id = world.submit().await;
-    soon(dropped.notified()).await;
+    in_time(dropped.notified()).await;
     world.waits(&id).await;
     world.client().resume(&id, None).await.unwrap();
     assert_eq!(world.end(&id).await.json::<String>().unwrap(), "went on");
@@ -270,7 +270,7 @@ pub(crate) async fn a_spawned_task_gets_an_error_when_the_run_suspends(ff: FlowF
         }
     });
     let id = world.submit().await;
-    assert!(soon(receiver.recv()).await.unwrap());
+    assert!(in_time(receiver.recv()).await.unwrap());
     world.client().resume(&id, None).await.unwrap();
     world.end(&id).await.payload().unwrap();
 }
