@@ -31,13 +31,13 @@ pub const READ: Access = Access::Roles(&[Role::Submit, Role::Work, Role::Operate
 /// Reading the output of an execution.
 pub const READ_STREAM: Access = Access::RolesOrStreamToken(&[Role::Submit, Role::Work, Role::Operate]);
 /// Changes by the submitter or an operator.
-pub const STEER: Access = Access::Roles(&[Role::Submit, Role::Operate]);
+pub const SUBMIT_OR_OPERATE: Access = Access::Roles(&[Role::Submit, Role::Operate]);
 /// Additions by the submitter or a worker.
 pub const GROW: Access = Access::Roles(&[Role::Submit, Role::Work]);
 /// Closing, by the holder or an operator.
 pub const CLOSE: Access = Access::Roles(&[Role::Work, Role::Operate]);
 /// Calls of operators about all namespaces.
-pub const EVERYBODY: Access = Access::Deployment(&[Role::Operate]);
+pub const DEPLOYMENT: Access = Access::Deployment(&[Role::Operate]);
 pub const ADMIN: Access = Access::Deployment(&[Role::Admin]);
 
 impl Access {

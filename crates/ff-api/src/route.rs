@@ -48,7 +48,7 @@ pub trait Call: Serialize + DeserializeOwned + Send + Sync + 'static {
 macro_rules! calls {
     ($callback:ident) => {
         $callback! {
-            "/v1/executions/{id}/cancel" STEER execution::cancel:
+            "/v1/executions/{id}/cancel" SUBMIT_OR_OPERATE execution::cancel:
                 Cancel(CancelArgs, execution_id: ExecutionId) -> CancelledExecution, at most CONTROL_BODY_BYTES, refused [409] Audited,
                 "Cancels an execution in any live state." => "It is cancelled.";
             "/v1/executions/{id}/replay" OPERATE execution::replay:
@@ -72,7 +72,7 @@ macro_rules! calls {
             "/v1/executions/{id}/unassign" OPERATE lease::unassign:
                 Unassign(UnassignArgs, execution_id: ExecutionId) -> GrantRevoked, at most CONTROL_BODY_BYTES, refused [409],
                 "Ends the assignment of an execution before it expires." => "Any worker may claim it.";
-            "/v1/executions/{id}/tags" STEER execution::set_tags:
+            "/v1/executions/{id}/tags" SUBMIT_OR_OPERATE execution::set_tags:
                 SetTags(SetTagsArgs, execution_id: ExecutionId) -> TaggedExecution, at most CONTROL_BODY_BYTES, refused [],
                 "Adds and removes tags of an execution." => "All its tags.";
             "/v1/executions/{id}/revoke" OPERATE lease::revoke:
@@ -117,7 +117,7 @@ macro_rules! calls {
             "/v1/flows/{flow}/close" GROW flow::close:
                 CloseFlow(CloseFlowArgs, flow_id: FlowId) -> ClosedFlow, at most CONTROL_BODY_BYTES, refused [409],
                 "Closes a flow: it ends when its last member ends." => "It is closed.";
-            "/v1/flows/{flow}/tags" STEER flow::tags:
+            "/v1/flows/{flow}/tags" SUBMIT_OR_OPERATE flow::tags:
                 TagFlow(SetFlowTagsArgs, flow_id: FlowId) -> TaggedFlow, at most CONTROL_BODY_BYTES, refused [],
                 "Adds tags to a flow." => "All its tags.";
             "/v1/workers/{instance}/register" WORK worker::register:
@@ -147,88 +147,88 @@ macro_rules! calls {
 macro_rules! routes {
     ($callback:ident) => {
         $callback! {
-            get  "/healthz"                                               OPEN      health::healthz, HealthCheck;
-            get  "/readyz"                                                OPEN      health::readyz, HealthCheck;
-            get  "/metrics"                                               EVERYBODY metrics::show, ManyCalls;
-            get  "/openapi.json"                                          OPEN      openapi::show;
-            get  "/errors/{code}"                                         OPEN      meaning;
-            get  "/approvals/{id}/{waitpoint}"                            OPEN      approval::show;
-            post "/approvals/{id}/{waitpoint}"                            OPEN      approval::decide;
-            get  "/v1/partitions"                                         ANY       partitions;
-            get  "/v1/session"                                            ANY       session::show;
-            post "/v1/session"                                            ANY       session::begin;
-            post "/v1/session/end"                                        OPEN      session::end;
-            get  "/v1/activity"                                           READ      activity::show;
-            get  "/v1/doctor"                                             EVERYBODY doctor::examine, ManyCalls;
-            get  "/v1/secrets"                                            ADMIN     secret::list;
-            post "/v1/secrets/rotate"                                     ADMIN     secret::rotate, ManyCalls;
-            get  "/v1/deliveries"                                         EVERYBODY signal::deliveries, Waits;
-            get  "/v1/decisions"                                          OPERATE   decision::list, Page;
-            post "/v1/executions"                                         SUBMIT    execution::submit;
-            get  "/v1/executions"                                         READ      execution::list, Page;
-            post "/v1/executions/batch"                                   SUBMIT    execution::submit_many, ManyCalls;
-            post "/v1/executions/bulk"                                    OPERATE   execution::bulk, ManyCalls, Audited;
-            get  "/v1/executions/{id}"                                    READ      execution::describe;
-            get  "/v1/executions/{id}/events"                             READ      event::of_execution, Waits;
-            get  "/v1/executions/{id}/explain"                            READ      execution::explain;
-            get  "/v1/executions/{id}/payload"                            READ      execution::payload;
-            get  "/v1/executions/{id}/result"                             READ      execution::result, Waits;
-            get  "/v1/executions/{id}/attempts"                           READ      execution::attempts;
-            get  "/v1/executions/{id}/usage"                              READ      budget::of_execution;
-            get  "/v1/executions/{id}/steps"                              READ      step::list;
-            get  "/v1/executions/{id}/stream"                             READ_STREAM stream::read, Waits;
-            post "/v1/executions/{id}/stream/token"                       READ      stream::make_token;
-            post "/v1/executions/{id}/suspend"                            WORK      suspension::suspend;
-            post "/v1/executions/{id}/resume"                             OPERATE   suspension::resume;
-            post "/v1/executions/{id}/approve"                            OPERATE   suspension::approve;
-            post "/v1/executions/{id}/reject"                             OPERATE   suspension::reject;
-            get  "/v1/executions/{id}/waitpoints"                         READ      suspension::waitpoints;
-            get  "/v1/executions/{id}/waitpoints/{waitpoint}/token"       OPERATE   suspension::token;
-            post "/v1/executions/{id}/waitpoints/{waitpoint}/close"       CLOSE     suspension::close_waitpoint;
-            post "/v1/executions/{id}/signals"                            TOKEN     signal::deliver;
-            get  "/v1/executions/{id}/signals"                            READ      signal::list;
-            get  "/v1/executions/{id}/signals/{signal}"                   READ      signal::read;
-            post "/v1/flows"                                              SUBMIT    flow::submit, ManyCalls;
-            get  "/v1/flows"                                              READ      flow::list, Page, ManyCalls;
-            get  "/v1/flows/{flow}"                                       READ      flow::describe, Waits;
-            get  "/v1/flows/{flow}/usage"                                 READ      budget::of_flow;
-            get  "/v1/flows/{flow}/members"                               READ      flow::members, Page;
-            get  "/v1/flows/{flow}/edges"                                 READ      flow::edges, Page;
-            get  "/v1/flows/{flow}/events"                                READ      flow::events, Waits;
-            post "/v1/flows/{flow}/grow"                                  GROW      flow::grow, ManyCalls;
-            post "/v1/flows/{flow}/cancel"                                STEER     flow::cancel, Waits;
-            post "/v1/flows/{flow}/nodes/{node}/replay"                   OPERATE   flow::replay, Audited;
-            get  "/v1/lanes"                                              READ      lane::list, Page;
-            get  "/v1/lanes/{lane}"                                       READ      lane::describe;
-            get  "/v1/lanes/{lane}/explain"                               READ      lane::explain;
-            post "/v1/lanes/{lane}"                                       OPERATE   lane::configure, Audited;
-            get  "/v1/quotas"                                             READ      quota::list;
-            get  "/v1/quotas/{quota}"                                     READ      quota::describe;
-            post "/v1/quotas/{quota}"                                     OPERATE   quota::put, Audited;
-            post "/v1/quotas/{quota}/delete"                              OPERATE   quota::delete, Audited;
-            get  "/v1/schedules"                                          READ      schedule::list;
-            get  "/v1/schedules/{schedule}"                               READ      schedule::describe;
-            get  "/v1/schedules/{schedule}/next"                          READ      schedule::next;
-            post "/v1/schedules/{schedule}"                               OPERATE   schedule::put, Audited;
-            post "/v1/schedules/{schedule}/delete"                        OPERATE   schedule::delete, Audited;
-            post "/v1/schedules/{schedule}/pause"                         OPERATE   schedule::pause, Audited;
-            post "/v1/schedules/{schedule}/resume"                        OPERATE   schedule::resume, Audited;
-            post "/v1/schedules/{schedule}/trigger"                       OPERATE   schedule::trigger, Audited;
-            post "/v1/schedules/{schedule}/backfill"                      OPERATE   schedule::backfill, Audited;
-            get  "/v1/budgets"                                            READ      budget::list;
-            get  "/v1/budgets/{budget}"                                   READ      budget::describe;
-            post "/v1/budgets/{budget}"                                   OPERATE   budget::put, Audited;
-            post "/v1/budgets/{budget}/reset"                             OPERATE   budget::reset, Audited;
-            post "/v1/budgets/{budget}/delete"                            OPERATE   budget::delete, Audited;
-            get  "/v1/events"                                             OPERATE   event::list, Waits;
-            get  "/v1/grants"                                             READ      lease::grants;
-            get  "/v1/workers"                                            OPERATE   worker::list, Page;
-            post "/v1/worker/batch"                                       WORK      lease::batch, ManyCalls;
-            post "/v1/workers/{instance}/claim"                           WORK      lease::claim, Waits;
-            get  "/v1/workers/{instance}/control"                         WORK      lease::control, Waits;
-            get  "/v1/keys"                                               ADMIN     api_key::list;
-            post "/v1/keys"                                               ADMIN     api_key::create;
-            post "/v1/keys/{key}/revoke"                                  ADMIN     api_key::revoke;
+            get  "/healthz"                                         OPEN              health::healthz, HealthCheck;
+            get  "/readyz"                                          OPEN              health::readyz, HealthCheck;
+            get  "/metrics"                                         DEPLOYMENT        metrics::show, ManyCalls;
+            get  "/openapi.json"                                    OPEN              openapi::show;
+            get  "/errors/{code}"                                   OPEN              meaning;
+            get  "/approvals/{id}/{waitpoint}"                      OPEN              approval::show;
+            post "/approvals/{id}/{waitpoint}"                      OPEN              approval::decide;
+            get  "/v1/partitions"                                   ANY               partitions;
+            get  "/v1/session"                                      ANY               session::show;
+            post "/v1/session"                                      ANY               session::begin;
+            post "/v1/session/end"                                  OPEN              session::end;
+            get  "/v1/activity"                                     READ              activity::show;
+            get  "/v1/doctor"                                       DEPLOYMENT        doctor::examine, ManyCalls;
+            get  "/v1/secrets"                                      ADMIN             secret::list;
+            post "/v1/secrets/rotate"                               ADMIN             secret::rotate, ManyCalls;
+            get  "/v1/deliveries"                                   DEPLOYMENT        signal::deliveries, Waits;
+            get  "/v1/decisions"                                    OPERATE           decision::list, Page;
+            post "/v1/executions"                                   SUBMIT            execution::submit;
+            get  "/v1/executions"                                   READ              execution::list, Page;
+            post "/v1/executions/batch"                             SUBMIT            execution::submit_many, ManyCalls;
+            post "/v1/executions/bulk"                              OPERATE           execution::bulk, ManyCalls, Audited;
+            get  "/v1/executions/{id}"                              READ              execution::describe;
+            get  "/v1/executions/{id}/events"                       READ              event::of_execution, Waits;
+            get  "/v1/executions/{id}/explain"                      READ              execution::explain;
+            get  "/v1/executions/{id}/payload"                      READ              execution::payload;
+            get  "/v1/executions/{id}/result"                       READ              execution::result, Waits;
+            get  "/v1/executions/{id}/attempts"                     READ              execution::attempts;
+            get  "/v1/executions/{id}/usage"                        READ              budget::of_execution;
+            get  "/v1/executions/{id}/steps"                        READ              step::list;
+            get  "/v1/executions/{id}/stream"                       READ_STREAM       stream::read, Waits;
+            post "/v1/executions/{id}/stream/token"                 READ              stream::make_token;
+            post "/v1/executions/{id}/suspend"                      WORK              suspension::suspend;
+            post "/v1/executions/{id}/resume"                       OPERATE           suspension::resume;
+            post "/v1/executions/{id}/approve"                      OPERATE           suspension::approve;
+            post "/v1/executions/{id}/reject"                       OPERATE           suspension::reject;
+            get  "/v1/executions/{id}/waitpoints"                   READ              suspension::waitpoints;
+            get  "/v1/executions/{id}/waitpoints/{waitpoint}/token" OPERATE           suspension::token;
+            post "/v1/executions/{id}/waitpoints/{waitpoint}/close" CLOSE             suspension::close_waitpoint;
+            post "/v1/executions/{id}/signals"                      TOKEN             signal::deliver;
+            get  "/v1/executions/{id}/signals"                      READ              signal::list;
+            get  "/v1/executions/{id}/signals/{signal}"             READ              signal::read;
+            post "/v1/flows"                                        SUBMIT            flow::submit, ManyCalls;
+            get  "/v1/flows"                                        READ              flow::list, Page, ManyCalls;
+            get  "/v1/flows/{flow}"                                 READ              flow::describe, Waits;
+            get  "/v1/flows/{flow}/usage"                           READ              budget::of_flow;
+            get  "/v1/flows/{flow}/members"                         READ              flow::members, Page;
+            get  "/v1/flows/{flow}/edges"                           READ              flow::edges, Page;
+            get  "/v1/flows/{flow}/events"                          READ              flow::events, Waits;
+            post "/v1/flows/{flow}/grow"                            GROW              flow::grow, ManyCalls;
+            post "/v1/flows/{flow}/cancel"                          SUBMIT_OR_OPERATE flow::cancel, Waits;
+            post "/v1/flows/{flow}/nodes/{node}/replay"             OPERATE           flow::replay, Audited;
+            get  "/v1/lanes"                                        READ              lane::list, Page;
+            get  "/v1/lanes/{lane}"                                 READ              lane::describe;
+            get  "/v1/lanes/{lane}/explain"                         READ              lane::explain;
+            post "/v1/lanes/{lane}"                                 OPERATE           lane::configure, Audited;
+            get  "/v1/quotas"                                       READ              quota::list;
+            get  "/v1/quotas/{quota}"                               READ              quota::describe;
+            post "/v1/quotas/{quota}"                               OPERATE           quota::put, Audited;
+            post "/v1/quotas/{quota}/delete"                        OPERATE           quota::delete, Audited;
+            get  "/v1/schedules"                                    READ              schedule::list;
+            get  "/v1/schedules/{schedule}"                         READ              schedule::describe;
+            get  "/v1/schedules/{schedule}/next"                    READ              schedule::next;
+            post "/v1/schedules/{schedule}"                         OPERATE           schedule::put, Audited;
+            post "/v1/schedules/{schedule}/delete"                  OPERATE           schedule::delete, Audited;
+            post "/v1/schedules/{schedule}/pause"                   OPERATE           schedule::pause, Audited;
+            post "/v1/schedules/{schedule}/resume"                  OPERATE           schedule::resume, Audited;
+            post "/v1/schedules/{schedule}/trigger"                 OPERATE           schedule::trigger, Audited;
+            post "/v1/schedules/{schedule}/backfill"                OPERATE           schedule::backfill, Audited;
+            get  "/v1/budgets"                                      READ              budget::list;
+            get  "/v1/budgets/{budget}"                             READ              budget::describe;
+            post "/v1/budgets/{budget}"                             OPERATE           budget::put, Audited;
+            post "/v1/budgets/{budget}/reset"                       OPERATE           budget::reset, Audited;
+            post "/v1/budgets/{budget}/delete"                      OPERATE           budget::delete, Audited;
+            get  "/v1/events"                                       OPERATE           event::list, Waits;
+            get  "/v1/grants"                                       READ              lease::grants;
+            get  "/v1/workers"                                      OPERATE           worker::list, Page;
+            post "/v1/worker/batch"                                 WORK              lease::batch, ManyCalls;
+            post "/v1/workers/{instance}/claim"                     WORK              lease::claim, Waits;
+            get  "/v1/workers/{instance}/control"                   WORK              lease::control, Waits;
+            get  "/v1/keys"                                         ADMIN             api_key::list;
+            post "/v1/keys"                                         ADMIN             api_key::create;
+            post "/v1/keys/{key}/revoke"                            ADMIN             api_key::revoke;
         }
     };
 }

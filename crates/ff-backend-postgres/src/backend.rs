@@ -186,6 +186,6 @@ impl Question for ReadClock {
     }
 }
 
-fn monotonic(beneath: Arc<dyn Clock>) -> Arc<dyn Clock> {
-    Arc::new(MonotonicClock::new(beneath, TimestampMs::default()))
+fn monotonic(clock: Arc<dyn Clock>) -> Arc<dyn Clock> {
+    Arc::new(MonotonicClock::new(clock, TimestampMs::default()))
 }

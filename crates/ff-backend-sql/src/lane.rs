@@ -129,15 +129,15 @@ async fn depths(
     let everywhere = 0..partitions.num_flow_partitions;
     let active = everywhere.map(|partition| (LanePlace::Active, vec![partition.into(), lane()]));
     count(reader, DEPTH_ACTIVE, active, &mut depths).await?;
-    let labelled = |except: &str, value: &str| {
+    let tagged = |except: &str, value: &str| {
         vec![lane(), except.into(), namespace.as_str().into(), value.into(), Value::number(most)]
     };
     let in_state = PublicState::ALL.iter().filter(|state| finished || !state.is_terminal());
-    let in_state = in_state.filter_map(|state| Some((standing_of(*state)?, labelled("", state_as_tag(*state)?.1))));
+    let in_state = in_state.filter_map(|state| Some((standing_of(*state)?, tagged("", state_as_tag(*state)?.1))));
     let suspended = PublicState::Suspended.as_str();
     let kept_back = KEPT_BACK
         .iter()
-        .filter_map(|(on, standing)| Some((*standing, labelled(suspended, reason_as_tag(on.reason())?.1))));
+        .filter_map(|(on, standing)| Some((*standing, tagged(suspended, reason_as_tag(on.reason())?.1))));
     count(reader, DEPTH_IN_STATE, in_state.chain(kept_back), &mut depths).await?;
     let completed = finished.then(|| (LanePlace::Finished, vec![lane()]));
     count(reader, DEPTH_COMPLETED, completed, &mut depths).await?;

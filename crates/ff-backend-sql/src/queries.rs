@@ -128,7 +128,7 @@ pub(crate) const WALK_LANE: &str = "\
     ORDER BY created_at DESC, partition DESC, uuid DESC LIMIT $6";
 
 /// Selects the same for executions with a tag. States and blocking reasons are stored as tags too.
-pub(crate) const WALK_LABEL: &str = "\
+pub(crate) const WALK_TAG: &str = "\
     SELECT tag.created_at, tag.partition, tag.uuid, execution.lane, execution.state, execution.kind FROM tag \
     LEFT JOIN execution ON execution.uuid = tag.uuid AND execution.partition = tag.partition \
     WHERE tag.namespace = $1 AND tag.key = $2 AND tag.value = $3 \
@@ -196,7 +196,7 @@ pub(crate) const API_KEYS_AFTER: &str = "\
 pub(crate) const FEEDS: &str = "SELECT partition, since, until FROM feed WHERE partition < $1 ORDER BY partition";
 
 /// Selects every tag row of the executions of a partition. Used only by the doctor.
-pub(crate) const LABELS_ON: &str = "SELECT namespace, key, value, created_at, uuid FROM tag WHERE partition = $1";
+pub(crate) const TAGS_ON: &str = "SELECT namespace, key, value, created_at, uuid FROM tag WHERE partition = $1";
 
 /// Selects the archived attempts of an execution, oldest first.
 pub(crate) const ATTEMPTS_OF: &str = "\

@@ -81,13 +81,13 @@ impl Lifecycle {
         let mut report = Report::new("lifecycle", without_password(&self.target), subject.settings().await?);
         report.latency_ms = latencies;
         report.figures.insert("bytes_per_execution", bytes as f64 / each as f64);
-        self.tell(&mut report, &rounds, empty.as_deref());
+        self.write_figures(&mut report, &rounds, empty.as_deref());
         subject.close().await;
         Ok(report)
     }
 
     /// Writes the figures of the rounds into a report, with the ratio to the empty store where it was measured.
-    fn tell(&self, report: &mut Report, rounds: &[Round], empty: Option<&[Round]>) {
+    fn write_figures(&self, report: &mut Report, rounds: &[Round], empty: Option<&[Round]>) {
         report.throughput_per_s = throughput(rounds);
         report.floor_per_s = median(rounds.iter().filter_map(|round| round.floor).collect());
         report.ratio = ratio(rounds);

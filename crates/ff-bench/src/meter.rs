@@ -28,11 +28,11 @@ pub(super) struct Meter {
 
 /// Maximum number of executions submitted and not completed. With an unbounded queue the figures would describe submitting alone,
 /// then working alone; the measurement needs both at once.
-const ON_THEIR_WAY: usize = 4_000;
+const IN_FLIGHT_MAX: usize = 4_000;
 
 impl Default for Meter {
     fn default() -> Self {
-        let room = Semaphore::new(ON_THEIR_WAY);
+        let room = Semaphore::new(IN_FLIGHT_MAX);
         let completed = watch::Sender::new(0);
         Self { latencies: Latencies::default(), completed, suspended: OnceLock::new(), room }
     }
@@ -52,9 +52,9 @@ impl Meter {
 
     /// Returns the waitpoints of executions that suspend after this call. Scenarios call it once.
     pub(super) fn suspended(&self) -> mpsc::UnboundedReceiver<Waitpoint> {
-        let (tell, waitpoints) = mpsc::unbounded_channel();
+        let (sender, waitpoints) = mpsc::unbounded_channel();
         // On a second call the new sender is dropped, so its receiver gets nothing.
-        self.suspended.set(tell).ok();
+        self.suspended.set(sender).ok();
         waitpoints
     }
 
@@ -74,10 +74,10 @@ impl Meter {
                 self.room.add_permits(1);
             }
             Reply::Suspended(suspended) => {
-                if let (Some(execution_id), Some(tell)) = (suspending, self.suspended.get()) {
+                if let (Some(execution_id), Some(sender)) = (suspending, self.suspended.get()) {
                     for granted in &suspended.waitpoints {
                         // Fails when the benchmark has dropped the receiver.
-                        tell.send(Waitpoint::new(execution_id, granted.clone())).ok();
+                        sender.send(Waitpoint::new(execution_id, granted.clone())).ok();
                     }
                 }
             }

@@ -167,10 +167,10 @@ struct Readers {
 impl Readers {
     /// Opens `count` readers. Returns when the server has answered all of them.
     async fn open(server: &ServerProcess, id: &ExecutionId, count: usize) -> anyhow::Result<Self> {
-        let (tell, frames) = mpsc::unbounded_channel();
+        let (sender, frames) = mpsc::unbounded_channel();
         let mut tasks = JoinSet::new();
         for _ in 0..count {
-            tasks.spawn(read(SseReader::open(server.url(), id).await?, tell.clone()));
+            tasks.spawn(read(SseReader::open(server.url(), id).await?, sender.clone()));
         }
         Ok(Self { tasks, frames })
     }
@@ -205,13 +205,13 @@ impl Readers {
 }
 
 /// Reads to the end, and reports every frame. Returns their number; fails if one is out of order.
-async fn read(mut reader: SseReader, tell: mpsc::UnboundedSender<(u64, Instant)>) -> anyhow::Result<u64> {
+async fn read(mut reader: SseReader, sender: mpsc::UnboundedSender<(u64, Instant)>) -> anyhow::Result<u64> {
     let mut next = 0;
     while let Some(seq) = reader.next().await? {
         ensure!(seq == next, "frame {seq} came in place of frame {next}");
         next += 1;
         // Fails when the measurement has ended.
-        tell.send((seq, Instant::now())).ok();
+        sender.send((seq, Instant::now())).ok();
     }
     Ok(next)
 }

@@ -11,7 +11,7 @@ use ff_sdk::{Client, Error};
 use serde_json::json;
 use tokio::time::timeout;
 
-use crate::exit::{self, Exit, tell};
+use crate::exit::{self, Exit, print_message};
 use crate::output;
 use crate::served_store::Signals;
 use crate::settings::Settings;
@@ -55,7 +55,7 @@ pub(crate) fn show(settings: &Settings, ended: &ExecutionEnd) -> anyhow::Result<
     } else if ended.outcome == Outcome::Success {
         output::bytes(ended.result.as_ref().map_or(&[], |result| &result.bytes))?;
     } else {
-        tell(format_args!("error: {} {}", ended.execution_id, printable(&sentence(ended))));
+        print_message(format_args!("error: {} {}", ended.execution_id, printable(&sentence(ended))));
     }
     Ok(ended.outcome.into())
 }

@@ -127,7 +127,7 @@ pub(crate) fn set_json_messages(is_json: bool) {
 }
 
 /// Writes a message to standard error, separate from the output of the command.
-pub(crate) fn tell(line: impl fmt::Display) {
+pub(crate) fn print_message(line: impl fmt::Display) {
     let line = line.to_string();
     note(&json!({ "message": line }), &line);
 }

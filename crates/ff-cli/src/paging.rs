@@ -6,7 +6,7 @@ use std::str::FromStr;
 use clap::Args;
 use ff_core::limits;
 
-use crate::exit::tell;
+use crate::exit::print_message;
 use crate::input::{cursor, whole};
 
 /// Which part of a listing is shown.
@@ -57,6 +57,6 @@ pub(crate) async fn every_page<T, C>(
 /// Prints how to read the next page, if there is one.
 pub(crate) fn tell_more(next: Option<impl Display>) {
     if let Some(next) = next {
-        tell(format_args!("more: --cursor {next}, or --all"));
+        print_message(format_args!("more: --cursor {next}, or --all"));
     }
 }

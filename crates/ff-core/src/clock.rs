@@ -42,22 +42,22 @@ impl Clock for ManualClock {
     }
 }
 
-/// A clock that never runs backwards, even if the clock beneath does.
+/// A clock that never runs backwards, even if the clock source does.
 pub struct MonotonicClock {
-    beneath: std::sync::Arc<dyn Clock>,
+    source: std::sync::Arc<dyn Clock>,
     highest: AtomicI64,
 }
 
 impl MonotonicClock {
     /// Creates a clock that starts no earlier than `earliest`, the latest time that the store has written.
-    pub fn new(beneath: std::sync::Arc<dyn Clock>, earliest: TimestampMs) -> Self {
-        Self { beneath, highest: AtomicI64::new(earliest.0) }
+    pub fn new(source: std::sync::Arc<dyn Clock>, earliest: TimestampMs) -> Self {
+        Self { source, highest: AtomicI64::new(earliest.0) }
     }
 }
 
 impl Clock for MonotonicClock {
     fn now(&self) -> TimestampMs {
-        let now = self.beneath.now().0;
+        let now = self.source.now().0;
         TimestampMs(self.highest.fetch_max(now, Ordering::SeqCst).max(now))
     }
 }
@@ -69,10 +69,10 @@ mod tests {
 
     #[test]
     fn time_does_not_run_backwards() {
-        let beneath = Arc::new(ManualClock::at(TimestampMs(100)));
-        let clock = MonotonicClock::new(beneath.clone(), TimestampMs(150));
+        let source = Arc::new(ManualClock::at(TimestampMs(100)));
+        let clock = MonotonicClock::new(source.clone(), TimestampMs(150));
         assert_eq!(clock.now(), TimestampMs(150));
-        beneath.advance(100);
+        source.advance(100);
         assert_eq!(clock.now(), TimestampMs(200));
     }
 }

@@ -8,7 +8,7 @@ use ff_core::types::TimestampMs;
 /// pump.
 #[derive(Debug, Default)]
 pub(crate) struct Agenda {
-    moments: BTreeSet<(TimestampMs, u16)>,
+    due_times: BTreeSet<(TimestampMs, u16)>,
     by_partition: HashMap<u16, TimestampMs>,
     aside: HashMap<u16, TimestampMs>,
 }
@@ -18,16 +18,16 @@ impl Agenda {
     pub(crate) fn note(&mut self, partition: u16, at: TimestampMs) {
         match self.by_partition.get(&partition) {
             Some(known) if *known <= at => return,
-            Some(known) => self.moments.remove(&(*known, partition)),
+            Some(known) => self.due_times.remove(&(*known, partition)),
             None => false,
         };
-        self.moments.insert((at, partition));
+        self.due_times.insert((at, partition));
         self.by_partition.insert(partition, at);
     }
 
     /// Drops the due times of all other partitions.
     pub(crate) fn retain(&mut self, partitions: &BTreeSet<u16>) {
-        self.moments.retain(|(_, partition)| partitions.contains(partition));
+        self.due_times.retain(|(_, partition)| partitions.contains(partition));
         self.by_partition.retain(|partition, _| partitions.contains(partition));
     }
 
@@ -39,7 +39,7 @@ impl Agenda {
     /// Takes the partition that has been due the longest, and sets it aside to be pumped.
     pub(crate) fn take_due(&mut self, now: TimestampMs) -> Option<u16> {
         let (at, partition) = self.first().filter(|(at, _)| *at <= now)?;
-        self.moments.remove(&(at, partition));
+        self.due_times.remove(&(at, partition));
         self.by_partition.remove(&partition);
         self.aside.insert(partition, at);
         Some(partition)
@@ -52,13 +52,13 @@ impl Agenda {
 
     /// Returns the earliest due time not handled yet, including partitions being pumped.
     pub(crate) fn pending_since(&self) -> Option<TimestampMs> {
-        let first = self.moments.first().map(|(at, _)| *at);
+        let first = self.due_times.first().map(|(at, _)| *at);
         first.into_iter().chain(self.aside.values().copied()).min()
     }
 
     fn first(&self) -> Option<(TimestampMs, u16)> {
         // Few partitions are set aside at once, so the search skips few.
-        self.moments.iter().find(|(_, partition)| !self.aside.contains_key(partition)).copied()
+        self.due_times.iter().find(|(_, partition)| !self.aside.contains_key(partition)).copied()
     }
 }
 

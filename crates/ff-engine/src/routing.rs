@@ -47,25 +47,25 @@ struct News {
 impl RoutingNews {
     /// Notes that work with requirements is ready in a queue.
     pub(crate) fn ready(&self, partition: u16, queue: WorkQueue) {
-        self.tell(|news| news.ready.insert((partition, queue)));
+        self.notify(|news| news.ready.insert((partition, queue)));
     }
 
     /// Notes that work of a queue is blocked.
     pub(crate) fn unroutable(&self, partition: u16, queue: WorkQueue) {
-        self.tell(|news| news.unroutable.insert((partition, queue)));
+        self.notify(|news| news.unroutable.insert((partition, queue)));
     }
 
     /// Notes that a worker with capabilities registered.
     pub(crate) fn workers_changed(&self) {
-        self.tell(|news| news.workers_changed = true);
+        self.notify(|news| news.workers_changed = true);
     }
 
     /// Notes that the engine acts for these partitions from now on.
     pub(crate) fn owned(&self, partitions: BTreeSet<u16>) {
-        self.tell(|news| news.owned = Some(partitions));
+        self.notify(|news| news.owned = Some(partitions));
     }
 
-    fn tell<T>(&self, change: impl FnOnce(&mut News) -> T) {
+    fn notify<T>(&self, change: impl FnOnce(&mut News) -> T) {
         change(&mut self.lock());
         self.0.1.notify_one();
     }

@@ -25,7 +25,7 @@ use crate::event::read_events;
 use crate::execution::{Body, USAGE_BACKLOG, attempts_of, class_of_queue, lane_of, leases_of, read_execution, strays};
 use crate::fairness::add_turns;
 use crate::queries::{
-    DUE_ON, EXECUTION_OF, EXECUTIONS_ON, KEYS_ON, LABELS_ON, LANES_ON, LEASES_ON, READY_ON, WORKERS_ON,
+    DUE_ON, EXECUTION_OF, EXECUTIONS_ON, KEYS_ON, LANES_ON, LEASES_ON, READY_ON, TAGS_ON, WORKERS_ON,
 };
 use crate::schema::{EXECUTION, FEED};
 use crate::session::{Question, Read, key_of};
@@ -185,7 +185,7 @@ pub(super) async fn add_operating(
     partition: u16,
 ) -> Result<(), SqlError> {
     let here = || [vec![partition.into()]];
-    for row in reader.query(LABELS_ON, &here()).await?.iter().flatten() {
+    for row in reader.query(TAGS_ON, &here()).await?.iter().flatten() {
         let (index, id) = (label(row)?, row.id(4, partition)?);
         snapshot.indexes.entry(index).or_default().insert(id, row.int(3)?);
     }

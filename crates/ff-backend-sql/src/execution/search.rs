@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::{STAGED, key_of_tag_row, reason_as_tag, state_as_tag};
 use crate::error::SqlError;
-use crate::queries::{WALK_LABEL, WALK_LANE, WALK_NAMESPACE};
+use crate::queries::{WALK_LANE, WALK_NAMESPACE, WALK_TAG};
 use crate::schema::TAG;
 use crate::session::Read;
 use crate::value::{Row, Value};
@@ -57,7 +57,7 @@ fn index(filter: &Filter) -> (&'static str, Vec<Value>) {
     let tag = filter.tags.first_key_value().map(|(key, value)| (key.as_str(), value.as_str()));
     let reason = filter.blocking_reason.and_then(reason_as_tag);
     match (reason.or(tag).or_else(|| state_as_tag(filter.state?)), &filter.lane) {
-        (Some((key, value)), _) => (WALK_LABEL, vec![namespace(), key.into(), value.into()]),
+        (Some((key, value)), _) => (WALK_TAG, vec![namespace(), key.into(), value.into()]),
         (None, Some(lane)) => (WALK_LANE, vec![lane.within(&filter.namespace).as_str().into()]),
         (None, None) => (WALK_NAMESPACE, vec![namespace()]),
     }
@@ -94,8 +94,8 @@ async fn meant(reader: &mut dyn Read, filter: &Filter, rows: &[Row]) -> Result<V
             .iter()
             .map(|place| key_of_tag_row(&filter.namespace, (key.as_str(), value.as_str()), *place))
             .collect();
-        let labelled = reader.load(&TAG, TAG.named(&["partition"]), &keys).await?;
-        let both = places.into_iter().zip(labelled);
+        let tagged = reader.load(&TAG, TAG.named(&["partition"]), &keys).await?;
+        let both = places.into_iter().zip(tagged);
         places = both.filter_map(|(place, row)| row.map(|_| place)).collect();
     }
     Ok(places)

@@ -9,7 +9,7 @@ use ff_core::limits;
 use ff_core::types::{TimestampMs, WorkerInstanceId};
 use serde::Serialize;
 
-use crate::exit::{Exit, tell};
+use crate::exit::{Exit, print_message};
 use crate::id::IdArg;
 use crate::settings::Settings;
 use crate::table::Table;
@@ -93,7 +93,7 @@ impl Grants {
         let list = GrantList { grants };
         settings.answer(&list, || {
             if list.grants.is_empty() {
-                tell(format_args!("nothing is assigned in namespace {}", settings.namespace()));
+                print_message(format_args!("nothing is assigned in namespace {}", settings.namespace()));
                 return Ok(());
             }
             tabulate(&list.grants, SystemClock.now()).print()

@@ -8,7 +8,7 @@ use ff_core::contracts::{BudgetInfo, BudgetRef, PutBudgetArgs, UsageInfo};
 use ff_core::quota::Scope;
 use ff_core::types::{BudgetName, Dimension, FlowId};
 
-use crate::exit::{Exit, Usage as BadUsage, tell};
+use crate::exit::{Exit, Usage as BadUsage, print_message};
 use crate::id::IdArg;
 use crate::moment;
 use crate::settings::Settings;
@@ -132,7 +132,7 @@ impl Budgets {
                 let budgets = backend.list_budgets(&settings.namespace()).await?;
                 settings.answer(&budgets, || {
                     if budgets.budgets.is_empty() {
-                        tell(format_args!("namespace {} has no budget", settings.namespace()));
+                        print_message(format_args!("namespace {} has no budget", settings.namespace()));
                         return Ok(());
                     }
                     tabulate(&budgets.budgets).print()
@@ -145,14 +145,14 @@ impl Budgets {
             Command::Reset(NameArg { name }) => {
                 let reset = backend.reset_budget(named(&name)).await?;
                 settings.answer(&reset, || {
-                    tell(format_args!("{name} is reset"));
+                    print_message(format_args!("{name} is reset"));
                     Ok(())
                 })
             }
             Command::Delete(NameArg { name }) => {
                 let deleted = backend.delete_budget(named(&name)).await?;
                 settings.answer(&deleted, || {
-                    tell(if deleted.already {
+                    print_message(if deleted.already {
                         format!("there is no budget {name}")
                     } else {
                         format!("deleted {name}")
@@ -237,17 +237,17 @@ fn show(info: &BudgetInfo) -> anyhow::Result<()> {
     }
     table.print()?;
     if let Some(until) = info.period.until {
-        tell(format_args!("resets at {}", moment::utc(until)));
+        print_message(format_args!("resets at {}", moment::utc(until)));
     }
     if info.waiting > 0 {
-        tell(format_args!("{} wait for it", info.waiting));
+        print_message(format_args!("{} wait for it", info.waiting));
     }
     Ok(())
 }
 
 fn spent(usage: &UsageInfo) -> anyhow::Result<()> {
     if usage.usage.is_empty() {
-        tell("nothing was reported");
+        print_message("nothing was reported");
         return Ok(());
     }
     let mut table = Table::new(&["ATTEMPT", "DIMENSION", "AMOUNT"]);

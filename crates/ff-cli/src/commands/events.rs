@@ -5,7 +5,7 @@ use ff_core::event::{EventCursor, EventKind, EventRecord};
 use ff_core::state::TerminalOutcome;
 use serde_json::json;
 
-use crate::exit::{Exit, note, tell};
+use crate::exit::{Exit, note, print_message};
 use crate::input::cursor;
 use crate::served_store::Signals;
 use crate::settings::Settings;
@@ -50,7 +50,9 @@ async fn show(settings: &Settings, events: &mut ff_sdk::Events, follow: bool) ->
     loop {
         let event = if follow { Some(events.next().await?) } else { events.next_if_any().await? };
         if events.missed() {
-            tell(format_args!("events before this are missing: they were no longer kept, or the feed had no reader"));
+            print_message(format_args!(
+                "events before this are missing: they were no longer kept, or the feed had no reader"
+            ));
         }
         let Some(event) = event else { return Ok(()) };
         if settings.json {

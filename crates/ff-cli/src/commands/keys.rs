@@ -13,7 +13,7 @@ use ff_core::limits;
 use ff_core::types::{KeyId, KeyName, TimestampMs};
 use ff_sdk::{Client, Connect, FlowFabric, Target};
 
-use crate::exit::{Exit, Usage, tell};
+use crate::exit::{Exit, Usage, print_message};
 use crate::paging::every_page;
 use crate::settings::Settings;
 use crate::table::Table;
@@ -118,9 +118,9 @@ fn tell_holder(created: &CreatedKey) {
     let until = key
         .expires_at
         .map_or("never expires".to_owned(), |at| format!("expires {}", span::relative(at, key.created_at)));
-    tell(format_args!("key {} may {} in {} and {until}", key.key_id, roles(key), namespace(key)));
-    tell("it is shown this once and kept nowhere; give it to its holder, who puts it into FF_API_KEY");
-    tell("a server that was started before the first key was created asks for keys once it is started again");
+    print_message(format_args!("key {} may {} in {} and {until}", key.key_id, roles(key), namespace(key)));
+    print_message("it is shown this once and kept nowhere; give it to its holder, who puts it into FF_API_KEY");
+    print_message("a server that was started before the first key was created asks for keys once it is started again");
 }
 
 async fn list(settings: &Settings, client: &Client) -> anyhow::Result<Exit> {

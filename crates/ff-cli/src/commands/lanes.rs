@@ -9,7 +9,7 @@ use ff_core::quota::Per;
 use ff_core::types::{FairKey, LaneId, Namespace, TimestampMs};
 use ff_sdk::Client;
 
-use crate::exit::{Exit, Usage, tell};
+use crate::exit::{Exit, Usage, print_message};
 use crate::paging::every_page;
 use crate::settings::Settings;
 use crate::span;
@@ -115,7 +115,7 @@ impl List {
         let page = ff_api::LanesPage { lanes, next: None };
         settings.answer(&page, || {
             if page.lanes.is_empty() {
-                tell(format_args!("no lane {} has had any work or settings yet", whose(namespace.as_ref())));
+                print_message(format_args!("no lane {} has had any work or settings yet", whose(namespace.as_ref())));
                 return Ok(());
             }
             tabulate(&page.lanes, self.all_namespaces, SystemClock.now()).print()

@@ -6,7 +6,7 @@ use ff_sdk::{Bulk, Client, Search};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
-use crate::exit::{Exit, tell};
+use crate::exit::{Exit, print_message};
 use crate::filter::{self, Term};
 use crate::output;
 use crate::served_store::Signals;
@@ -44,7 +44,7 @@ pub(super) async fn act(
             page = bulk.next() => page?,
             () = signals.next() => {
                 bar.finish_and_clear();
-                tell(format_args!("interrupted: {} {done} so far; the same command does the rest", report.done));
+                print_message(format_args!("interrupted: {} {done} so far; the same command does the rest", report.done));
                 return Ok(Exit::Interrupted);
             }
         };
@@ -54,7 +54,7 @@ pub(super) async fn act(
         for refusal in page.refused {
             if !settings.json {
                 let BulkRefusal { execution_id, code, detail } = &refusal;
-                bar.suspend(|| tell(format_args!("{execution_id} refused: {code}: {}", printable(detail))));
+                bar.suspend(|| print_message(format_args!("{execution_id} refused: {code}: {}", printable(detail))));
             }
             report.refused.push(refusal);
         }

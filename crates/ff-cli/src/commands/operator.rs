@@ -10,7 +10,7 @@ use ff_sdk::{Bulk, Client, Search};
 
 use super::many;
 use super::steps::step_point;
-use crate::exit::{Exit, Usage, tell};
+use crate::exit::{Exit, Usage, print_message};
 use crate::filter::Term;
 use crate::id::IdArg;
 use crate::output;
@@ -208,12 +208,12 @@ fn confirmed(settings: &Settings) -> anyhow::Result<bool> {
         let why = format!("--filter all cancels every execution of namespace {namespace}; confirm it with --yes");
         return Err(Usage(format!("{why}, or count them with --dry-run")).into());
     }
-    tell(format_args!("cancel every execution of namespace {namespace}? Type yes to do it:"));
+    print_message(format_args!("cancel every execution of namespace {namespace}? Type yes to do it:"));
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer).context("cannot read the answer")?;
     let is_meant = matches!(answer.trim(), "y" | "yes");
     if !is_meant {
-        tell("nothing was cancelled");
+        print_message("nothing was cancelled");
     }
     Ok(is_meant)
 }

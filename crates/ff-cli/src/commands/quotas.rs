@@ -5,7 +5,7 @@ use ff_core::contracts::{PutQuotaArgs, QuotaDefinition, QuotaInfo, QuotaRef};
 use ff_core::quota::{Per, QuotaPolicy, Rate, Scope};
 use ff_core::types::QuotaName;
 
-use crate::exit::{Exit, Usage, tell};
+use crate::exit::{Exit, Usage, print_message};
 use crate::settings::Settings;
 use crate::span;
 use crate::table::Table;
@@ -70,7 +70,7 @@ impl Quotas {
                 let quotas = settings.connect().await?.backend().list_quotas(&settings.namespace()).await?;
                 settings.answer(&quotas, || {
                     if quotas.quotas.is_empty() {
-                        tell(format_args!("namespace {} has no quota", settings.namespace()));
+                        print_message(format_args!("namespace {} has no quota", settings.namespace()));
                         return Ok(());
                     }
                     tabulate(&quotas.quotas).print()
@@ -83,7 +83,11 @@ impl Quotas {
             Command::Delete(NameArg { name }) => {
                 let deleted = settings.connect().await?.backend().delete_quota(named(name.clone())).await?;
                 settings.answer(&deleted, || {
-                    tell(if deleted.already { format!("there is no quota {name}") } else { format!("deleted {name}") });
+                    print_message(if deleted.already {
+                        format!("there is no quota {name}")
+                    } else {
+                        format!("deleted {name}")
+                    });
                     Ok(())
                 })
             }
@@ -110,7 +114,7 @@ fn tabulate(quotas: &[QuotaPolicy]) -> Table {
 fn show(info: &QuotaInfo) -> anyhow::Result<()> {
     tabulate(std::slice::from_ref(&info.policy)).print()?;
     if info.keys.is_empty() {
-        tell("nothing of it is used");
+        print_message("nothing of it is used");
         return Ok(());
     }
     let mut table = Table::new(&["KEY", "IN WINDOW", "HELD", "WAITING"]);
@@ -120,7 +124,7 @@ fn show(info: &QuotaInfo) -> anyhow::Result<()> {
     }
     table.print()?;
     if info.more {
-        tell("and more keys");
+        print_message("and more keys");
     }
     Ok(())
 }

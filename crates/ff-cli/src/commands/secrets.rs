@@ -15,7 +15,7 @@ use ff_core::token::Secret;
 use ff_core::types::{Kid, TimestampMs};
 use ff_sdk::Client;
 
-use crate::exit::{Exit, Usage, tell};
+use crate::exit::{Exit, Usage, print_message};
 use crate::settings::Settings;
 use crate::table::Table;
 use crate::{output, span};
@@ -114,8 +114,10 @@ fn tell_report(kid: &Kid, grace: Duration, report: &RotationReport) -> anyhow::R
     }
     if let Some((partition, error)) = report.failed.first() {
         let failed = report.failed.len();
-        tell(format_args!("error: {failed} of {all} partitions did not take {kid}; partition {partition}: {error}"));
-        tell(format_args!("  rotate again with another --kid, or with the same --kid and --secret-file"));
+        print_message(format_args!(
+            "error: {failed} of {all} partitions did not take {kid}; partition {partition}: {error}"
+        ));
+        print_message(format_args!("  rotate again with another --kid, or with the same --kid and --secret-file"));
     }
     Ok(())
 }

@@ -20,7 +20,7 @@ use futures_util::future::{Either, select};
 use tokio::time::timeout;
 
 use super::submit_lines;
-use crate::exit::{Exit, Usage, tell};
+use crate::exit::{Exit, Usage, print_message};
 use crate::input::{Input, TraceArgs, whole};
 use crate::settings::Settings;
 use crate::table::printable;
@@ -131,7 +131,7 @@ impl Submit {
         let flowfabric = settings.connect().await?;
         let submitted = flowfabric.backend().submit(args).await?;
         if let Some(conflict) = submitted.conflict.filter(|_| !settings.json) {
-            tell(describe(conflict));
+            print_message(describe(conflict));
         }
         if wait {
             let (client, id) = (flowfabric.client(), submitted.execution_id);
@@ -196,9 +196,9 @@ async fn tell_what_it_waits_for(client: &Client, id: &ExecutionId) {
     match client.explain(id).await {
         Ok(explained) if explained.public_state.is_terminal() || explained.public_state == PublicState::Active => {}
         Ok(explained) => {
-            tell(printable(&explained.summary));
+            print_message(printable(&explained.summary));
             if let Some(action) = explained.actions.first() {
-                tell(format_args!("{}: {}", action.what, action.command));
+                print_message(format_args!("{}: {}", action.what, action.command));
             }
         }
         // The explanation is only a hint, so an error does not end the wait for the result.

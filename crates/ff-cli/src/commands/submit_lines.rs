@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde::de::IgnoredAny;
 
 use super::many::style;
-use crate::exit::{Exit, Usage, tell};
+use crate::exit::{Exit, Usage, print_message};
 use crate::output;
 use crate::served_store::Signals;
 use crate::settings::Settings;
@@ -59,7 +59,7 @@ pub(super) async fn run(settings: &Settings, file: PathBuf, like: SubmitArgs) ->
             }
             () = signals.next() => {
                 bar.finish_and_clear();
-                tell(format_args!("interrupted: {done} submitted, and perhaps some of the next {}", numbers.len()));
+                print_message(format_args!("interrupted: {done} submitted, and perhaps some of the next {}", numbers.len()));
                 return Ok(Exit::Interrupted);
             }
         };
@@ -74,7 +74,7 @@ pub(super) async fn run(settings: &Settings, file: PathBuf, like: SubmitArgs) ->
         }
         if let Some(error) = broken {
             bar.finish_and_clear();
-            tell(format_args!("{done} submitted before that line"));
+            print_message(format_args!("{done} submitted before that line"));
             return Err(error);
         }
         if is_last {
@@ -83,7 +83,7 @@ pub(super) async fn run(settings: &Settings, file: PathBuf, like: SubmitArgs) ->
     }
     bar.finish_and_clear();
     if refused > 0 {
-        tell(format_args!("{done} submitted, {refused} refused"));
+        print_message(format_args!("{done} submitted, {refused} refused"));
     }
     Ok(if refused == 0 { Exit::Done } else { Exit::Trouble })
 }

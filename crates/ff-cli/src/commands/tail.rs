@@ -9,7 +9,7 @@ use ff_core::types::{AttemptIndex, FrameType};
 use ff_sdk::OutputReader;
 use serde_json::json;
 
-use crate::exit::{self, Exit, tell};
+use crate::exit::{self, Exit, print_message};
 use crate::id::IdArg;
 use crate::output;
 use crate::served_store::Signals;
@@ -52,7 +52,7 @@ impl StreamToken {
         settings.answer(&ff_api::StreamTokenReply::from(token.clone()), || {
             output::line(token.expose())?;
             let valid = span::short(u64::try_from(self.expires.as_millis()).unwrap_or(u64::MAX));
-            tell(format_args!(
+            print_message(format_args!(
                 "reads the output of {id} and nothing else, for {valid}: GET /v1/executions/{id}/stream?token=…"
             ));
             Ok(())
@@ -104,7 +104,7 @@ async fn show(settings: &Settings, reader: &mut OutputReader) -> anyhow::Result<
             other => {
                 begin_line(&mut is_at_line_start)?;
                 if let Some(mark) = mark(&other) {
-                    tell(mark);
+                    print_message(mark);
                 }
             }
         }

@@ -13,7 +13,7 @@ use ff_sdk::{Context, Fault, Reply};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::exit::{Exit, tell};
+use crate::exit::{Exit, print_message};
 use crate::program::Program;
 use crate::served_store::Signals;
 use crate::settings::Settings;
@@ -94,7 +94,7 @@ impl Worker {
             });
         }
         let kinds: Vec<_> = self.kinds.iter().map(Kind::as_str).collect();
-        tell(format_args!("{} takes {} from {}", self.name, kinds.join(", "), settings.server));
+        print_message(format_args!("{} takes {} from {}", self.name, kinds.join(", "), settings.server));
         let stop = CancellationToken::new();
         let mut working = pin!(worker.run_until(stop.clone().cancelled_owned()));
         tokio::select! {
@@ -102,9 +102,11 @@ impl Worker {
             () = signals.next() => {}
         }
         match running.load(Ordering::Relaxed) {
-            0 => tell("stopping"),
-            1 => tell("stopping: waiting for 1 running job; Ctrl-C again stops it now"),
-            count => tell(format_args!("stopping: waiting for {count} running jobs; Ctrl-C again stops them now")),
+            0 => print_message("stopping"),
+            1 => print_message("stopping: waiting for 1 running job; Ctrl-C again stops it now"),
+            count => {
+                print_message(format_args!("stopping: waiting for {count} running jobs; Ctrl-C again stops them now"))
+            }
         }
         stop.cancel();
         tokio::select! {
@@ -127,22 +129,22 @@ impl JobLine {
     fn begin(running: &Arc<AtomicUsize>, task: &Task) -> Self {
         running.fetch_add(1, Ordering::Relaxed);
         let what = format!("{} {}", task.kind, task.execution_id);
-        tell(format_args!("running {what}"));
+        print_message(format_args!("running {what}"));
         Self { running: running.clone(), what, since: Instant::now(), told: false }
     }
 
     fn end(mut self, ended: Result<Reply, Fault>) -> Result<Reply, Fault> {
         match &ended {
-            Ok(Reply::Done(_)) => self.tell("done", ""),
-            Ok(Reply::Later(_)) => self.tell("given back", ""),
-            Err(fault) => self.tell("failed", &format!(": {}: {}", fault.category, fault.message)),
+            Ok(Reply::Done(_)) => self.print_message("done", ""),
+            Ok(Reply::Later(_)) => self.print_message("given back", ""),
+            Err(fault) => self.print_message("failed", &format!(": {}: {}", fault.category, fault.message)),
         }
         ended
     }
 
-    fn tell(&mut self, outcome: &str, why: &str) {
+    fn print_message(&mut self, outcome: &str, why: &str) {
         let took = span::short(u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX));
-        tell(format_args!("{outcome} {} after {took}{why}", self.what));
+        print_message(format_args!("{outcome} {} after {took}{why}", self.what));
         self.told = true;
     }
 }
@@ -152,7 +154,7 @@ impl Drop for JobLine {
     fn drop(&mut self) {
         self.running.fetch_sub(1, Ordering::Relaxed);
         if !self.told {
-            self.tell("stopped", "");
+            self.print_message("stopped", "");
         }
     }
 }

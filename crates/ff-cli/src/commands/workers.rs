@@ -11,7 +11,7 @@ use ff_core::worker::Worker;
 use ff_sdk::Client;
 
 use super::lanes;
-use crate::exit::{Exit, tell};
+use crate::exit::{Exit, print_message};
 use crate::paging::every_page;
 use crate::settings::Settings;
 use crate::span;
@@ -33,7 +33,7 @@ impl Workers {
         let page = WorkersPage { workers, next: None };
         settings.answer(&page, || {
             if page.workers.is_empty() {
-                tell(format_args!("no worker {} is there", lanes::whose(whose.as_ref())));
+                print_message(format_args!("no worker {} is there", lanes::whose(whose.as_ref())));
                 return Ok(());
             }
             tabulate(&page.workers, self.all_namespaces, SystemClock.now()).print()

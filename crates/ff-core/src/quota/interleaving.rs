@@ -197,35 +197,35 @@ struct ClaimUnderWay {
 struct Admissions {
     /// The claim of the last admission of each execution and epoch.
     live: BTreeMap<(ExecutionId, LeaseEpoch), ClaimId>,
-    moments: BTreeMap<String, Vec<(ExecutionId, LeaseEpoch, TimestampMs)>>,
+    admitted_at: BTreeMap<String, Vec<(ExecutionId, LeaseEpoch, TimestampMs)>>,
 }
 
 impl Admissions {
     fn add(&mut self, request: &AdmissionRequest, claim_id: ClaimId, at: TimestampMs) {
         if self.live.insert((request.execution_id, request.epoch), claim_id) != Some(claim_id) {
-            let moments = self.moments.entry(request.slots[0].key.clone()).or_default();
-            moments.push((request.execution_id, request.epoch, at));
+            let admitted_at = self.admitted_at.entry(request.slots[0].key.clone()).or_default();
+            admitted_at.push((request.execution_id, request.epoch, at));
         }
     }
 
     fn release(&mut self, release: &AdmissionRelease) {
         let (id, epoch) = (release.execution_id, release.epoch);
         if self.live.remove(&(id, epoch)).is_some() && release.is_unused {
-            let moments = self.moments.get_mut(&release.key).unwrap();
-            let last = moments.iter().rposition(|one| (one.0, one.1) == (id, epoch)).unwrap();
-            moments.remove(last);
+            let admitted_at = self.admitted_at.get_mut(&release.key).unwrap();
+            let last = admitted_at.iter().rposition(|one| (one.0, one.1) == (id, epoch)).unwrap();
+            admitted_at.remove(last);
         }
     }
 
     /// Returns the highest number of admissions under one key within any window.
     fn most_within(&self, window_ms: u64) -> usize {
-        let most = |moments: &Vec<(ExecutionId, LeaseEpoch, TimestampMs)>| {
+        let most = |admitted_at: &Vec<(ExecutionId, LeaseEpoch, TimestampMs)>| {
             let from = |first: usize| {
-                moments[first..].iter().take_while(|one| one.2.since(moments[first].2) < window_ms).count()
+                admitted_at[first..].iter().take_while(|one| one.2.since(admitted_at[first].2) < window_ms).count()
             };
-            (0..moments.len()).map(from).max().unwrap_or(0)
+            (0..admitted_at.len()).map(from).max().unwrap_or(0)
         };
-        self.moments.values().map(most).max().unwrap_or(0)
+        self.admitted_at.values().map(most).max().unwrap_or(0)
     }
 }
 

@@ -107,7 +107,7 @@ impl StreamPage {
         }
         for stored in parts.frames.remove(&attempt).unwrap_or_default() {
             if stored.seq == self.next.seq && room.take(stored.frame.bytes.len()) {
-                self.tell(StreamItem::Frame { attempt, stored });
+                self.push(StreamItem::Frame { attempt, stored });
             }
         }
         let end = parts.ends.get(&attempt).copied();
@@ -115,7 +115,7 @@ impl StreamPage {
             && let Some((at, outcome)) = end
             && room.take(0)
         {
-            self.tell(StreamItem::Closed { attempt, frames, at, outcome });
+            self.push(StreamItem::Closed { attempt, frames, at, outcome });
         }
         if self.next.seq <= frames {
             return Ok(false);
@@ -132,7 +132,7 @@ impl StreamPage {
         }
         let is_told = room.take(0);
         if is_told {
-            self.tell(StreamItem::Superseded { attempt, by: AttemptIndex(attempt.0 + 1) });
+            self.push(StreamItem::Superseded { attempt, by: AttemptIndex(attempt.0 + 1) });
         }
         Ok(is_told)
     }
@@ -144,10 +144,10 @@ impl StreamPage {
         let document = stream.summary.as_ref().filter(|_| is_behind || self.next.seq == 0);
         if let Some(document) = document {
             if room.take(document.len()) {
-                self.tell(StreamItem::Summary { attempt, version: stream.next, document: document.clone() });
+                self.push(StreamItem::Summary { attempt, version: stream.next, document: document.clone() });
             }
         } else if is_behind && room.take(0) {
-            self.tell(StreamItem::Trimmed { attempt, from: self.next.seq, to: stream.first });
+            self.push(StreamItem::Trimmed { attempt, from: self.next.seq, to: stream.first });
         }
     }
 
@@ -162,7 +162,7 @@ impl StreamPage {
         Ok(())
     }
 
-    fn tell(&mut self, item: StreamItem) {
+    fn push(&mut self, item: StreamItem) {
         self.next = item.next(&self.next);
         self.items.push(item);
     }

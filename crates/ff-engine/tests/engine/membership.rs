@@ -24,9 +24,9 @@ struct Processes {
 impl Processes {
     /// Starts engines, and waits until they know each other.
     async fn start(count: usize) -> Self {
-        let beneath = store(PARTITIONS);
+        let shared = store(PARTITIONS);
         let views = (0..count).map(|_| {
-            let view = Arc::new(WatchedStore::over(beneath.clone()));
+            let view = Arc::new(WatchedStore::over(shared.clone()));
             view.sweep_every(Duration::from_secs(32));
             view
         });

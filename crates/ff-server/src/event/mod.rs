@@ -121,7 +121,7 @@ impl EventSource for EventStream {
     async fn more(&mut self) -> Option<String> {
         match std::mem::replace(&mut self.next, Next::Over) {
             Next::Over => None,
-            Next::Page(page) => Some(self.tell(page).await),
+            Next::Page(page) => Some(self.render(page).await),
             Next::From(_) if self.stopping.is_cancelled() => None,
             Next::From(after) => {
                 let args = EventsArgs { after: Some(after.clone()), ..self.args.clone() };
@@ -130,7 +130,7 @@ impl EventSource for EventStream {
                         self.next = Next::From(after);
                         KEEP_ALIVE.to_owned()
                     }
-                    Ok(page) => self.tell(page).await,
+                    Ok(page) => self.render(page).await,
                     Err(error) => problem_event(error),
                 })
             }
@@ -139,7 +139,7 @@ impl EventSource for EventStream {
 }
 
 impl EventStream {
-    async fn tell(&mut self, page: EventsPage) -> String {
+    async fn render(&mut self, page: EventsPage) -> String {
         let next = page.next.clone();
         match with_caller_cursor(&self.ff, page, &self.args, &self.cursors).await {
             Ok(page) => {

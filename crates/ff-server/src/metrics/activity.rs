@@ -87,7 +87,7 @@ impl ActivityLog {
     }
 
     /// Returns the activity of one namespace or of all.
-    pub(super) fn tell(&self, of: Option<&Namespace>, now: TimestampMs) -> Activity {
+    pub(super) fn read(&self, of: Option<&Namespace>, now: TimestampMs) -> Activity {
         let table = self.series.lock().unwrap_or_else(PoisonError::into_inner);
         let elapsed = self.began.elapsed();
         let at = |nth: u64| {
@@ -264,7 +264,7 @@ mod tests {
         (0..98).for_each(|_| good.ended(End::Completed, ms(90)));
         good.ended(End::Retried, ms(12_000));
         bad.ended(End::Failed, ms(12_000));
-        let activity = log.tell(None, TimestampMs(1_000_000));
+        let activity = log.read(None, TimestampMs(1_000_000));
         let lane = &activity.lanes[0];
         assert_eq!((lane.ends.completed, lane.ends.failed, lane.ends.retried), (98, 1, 1));
         assert_eq!(
@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(activity.kinds[0].ends.run_p50_ms, Some(15_000));
         assert!(!activity.left_out);
         let other = Namespace::parse("other").unwrap();
-        assert_eq!(log.tell(Some(&other), TimestampMs(0)), Activity::default());
+        assert_eq!(log.read(Some(&other), TimestampMs(0)), Activity::default());
     }
 
     #[test]
@@ -287,7 +287,7 @@ mod tests {
         first.ended(End::Completed, MINUTE);
         (1..SERIES).for_each(|nth| series(&log, nth).unwrap().started(MINUTE));
         assert!(series(&log, SERIES).is_none());
-        assert!(log.tell(None, TimestampMs(0)).left_out);
+        assert!(log.read(None, TimestampMs(0)).left_out);
         log.series.lock().unwrap().forget(2 * MINUTES);
         assert!(series(&log, SERIES).is_some());
     }

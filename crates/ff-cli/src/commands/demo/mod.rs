@@ -14,7 +14,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::interval;
 use tokio_util::sync::CancellationToken;
 
-use crate::exit::tell;
+use crate::exit::print_message;
 use crate::output;
 use crate::settings::Settings;
 use crate::table::printable;
@@ -140,7 +140,7 @@ struct DemoOutput {
 impl DemoOutput {
     fn say(self, line: impl fmt::Display) {
         if self.to_stderr {
-            tell(line);
+            print_message(line);
         } else if let Err(error) = output::line(line) {
             tracing::debug!(%error, "the output of the demo is closed");
         }

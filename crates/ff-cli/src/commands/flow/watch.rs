@@ -15,7 +15,7 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::get::counted;
 use crate::commands::watch::LOOK_EVERY;
-use crate::exit::{self, Exit, tell};
+use crate::exit::{self, Exit, print_message};
 use crate::id::FlowIdArg;
 use crate::served_store::Signals;
 use crate::settings::Settings;
@@ -113,7 +113,7 @@ impl<'s> Follower<'s> {
         loop {
             let page = self.flowfabric.long_poll().next_flow_events(args, limits::LONG_POLL_MS).await?;
             if page.missed && self.prints_events {
-                tell(format_args!("some earlier events are no longer stored"));
+                print_message(format_args!("some earlier events are no longer stored"));
             }
             for event in page.events.iter().filter(|_| self.prints_events) {
                 self.tell_event(event)?;

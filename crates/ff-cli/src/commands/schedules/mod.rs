@@ -14,7 +14,7 @@ use ff_core::contracts::{
 use ff_core::limits;
 use ff_core::types::{ScheduleName, TimestampMs};
 
-use crate::exit::{Exit, Usage, tell};
+use crate::exit::{Exit, Usage, print_message};
 use crate::input::whole;
 use crate::moment;
 use crate::output;
@@ -120,7 +120,7 @@ impl Schedules {
                 let done = flowfabric.backend().backfill_schedule(args).await?;
                 settings.answer(&done, || match done.ticks.is_empty() {
                     true => {
-                        tell("no tick in this range");
+                        print_message("no tick in this range");
                         Ok(())
                     }
                     false => show::ticks(&done.ticks).print(),
@@ -130,7 +130,7 @@ impl Schedules {
                 let deleted = settings.connect().await?.backend().delete_schedule(named(name.clone())).await?;
                 settings.answer(&deleted, || {
                     let gone = format!("deleted {name}");
-                    tell(if deleted.already { format!("there is no schedule {name}") } else { gone });
+                    print_message(if deleted.already { format!("there is no schedule {name}") } else { gone });
                     Ok(())
                 })
             }
@@ -165,7 +165,7 @@ async fn list(settings: &Settings) -> anyhow::Result<Exit> {
     let page = SchedulesPage::of(Page { schedules: schedules.clone(), next: None })?;
     settings.answer(&page, || {
         if schedules.is_empty() {
-            tell(format_args!("namespace {namespace} has no schedule"));
+            print_message(format_args!("namespace {namespace} has no schedule"));
             return Ok(());
         }
         show::table(&schedules).print()

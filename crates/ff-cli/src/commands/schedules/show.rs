@@ -4,7 +4,7 @@ use ff_core::contracts::ScheduleInfo;
 use ff_core::schedule::{Schedule, ScheduleTarget, TickOutcome, TickRecord, Timing, Zone};
 use ff_core::types::TimestampMs;
 
-use crate::exit::tell;
+use crate::exit::print_message;
 use crate::moment::utc;
 use crate::output;
 use crate::span;
@@ -64,10 +64,10 @@ pub(super) fn schedule(info: &ScheduleInfo) -> anyhow::Result<()> {
     table(std::slice::from_ref(&info.schedule)).print()?;
     if let Some(paused) = &info.schedule.paused {
         let reason = paused.reason.as_deref().unwrap_or("no reason was given");
-        tell(format_args!("paused since {}: {reason}", utc(paused.at)));
+        print_message(format_args!("paused since {}: {reason}", utc(paused.at)));
     }
     if let Some(queued) = info.schedule.queued {
-        tell(format_args!("the tick of {} waits for the end of the one before it", utc(queued.tick)));
+        print_message(format_args!("the tick of {} waits for the end of the one before it", utc(queued.tick)));
     }
     for tick in &info.next_ticks {
         output::line(format_args!("next  {}", local(*tick, &info.schedule.definition.time_zone)))?;

@@ -21,11 +21,11 @@ use tokio::task::yield_now;
 
 /// A wrapper around a real store.
 pub(crate) struct WatchedStore {
-    beneath: Arc<dyn EngineStore>,
+    inner: Arc<dyn EngineStore>,
     calls: Mutex<BTreeMap<&'static str, usize>>,
     down: AtomicBool,
     partitions_down: Mutex<Range<u16>>,
-    deaf: Arc<AtomicBool>,
+    drops_hints: Arc<AtomicBool>,
     missed: broadcast::Sender<Hint>,
     sweep_every: Mutex<Option<Duration>>,
     ahead_ms: AtomicU64,
@@ -34,13 +34,13 @@ pub(crate) struct WatchedStore {
 }
 
 impl WatchedStore {
-    pub(crate) fn over(beneath: Arc<dyn EngineStore>) -> Self {
+    pub(crate) fn over(inner: Arc<dyn EngineStore>) -> Self {
         Self {
-            beneath,
+            inner,
             calls: Mutex::default(),
             down: AtomicBool::new(false),
             partitions_down: Mutex::new(0..0),
-            deaf: Arc::default(),
+            drops_hints: Arc::default(),
             missed: broadcast::Sender::new(16),
             sweep_every: Mutex::default(),
             ahead_ms: AtomicU64::new(0),
@@ -75,17 +75,17 @@ impl WatchedStore {
 
     /// Drops all hints from now on.
     pub(crate) fn lose_hints(&self) {
-        self.deaf.store(true, Ordering::SeqCst);
+        self.drops_hints.store(true, Ordering::SeqCst);
     }
 
     /// Passes on hints again, without reporting a miss to listeners.
     pub(crate) fn find_hints_unnoticed(&self) {
-        self.deaf.store(false, Ordering::SeqCst);
+        self.drops_hints.store(false, Ordering::SeqCst);
     }
 
     /// Passes on hints again, and reports a miss to listeners.
     pub(crate) fn find_hints(&self) {
-        self.deaf.store(false, Ordering::SeqCst);
+        self.drops_hints.store(false, Ordering::SeqCst);
         self.missed.send(Hint::Missed).unwrap();
     }
 
@@ -120,7 +120,7 @@ impl WatchedStore {
 
 impl Perform for WatchedStore {
     fn partitions(&self) -> PartitionConfig {
-        self.beneath.partitions()
+        self.inner.partitions()
     }
 
     fn perform(&self, operation: Operation) -> BoxedAnswer<'_, Reply> {
@@ -131,7 +131,7 @@ impl Perform for WatchedStore {
                 }
                 _ => self.ask(operation.name())?,
             }
-            self.beneath.perform(operation).await
+            self.inner.perform(operation).await
         })
     }
 
@@ -146,10 +146,10 @@ impl Perform for WatchedStore {
                 yield_now().await;
             }
             if !matches!(query, Query::Sweep(_) | Query::Now(_)) {
-                return self.beneath.query(query).await;
+                return self.inner.query(query).await;
             }
             let _connection = self.connections.acquire().await.unwrap();
-            let reply = self.beneath.query(query).await?;
+            let reply = self.inner.query(query).await?;
             Ok(match reply {
                 QueryReply::Now(now) => QueryReply::Now(now + self.ahead_ms.load(Ordering::SeqCst)),
                 swept => {
@@ -167,9 +167,9 @@ impl EngineStore for WatchedStore {
     }
 
     fn hints(&self) -> Hints {
-        let deaf = self.deaf.clone();
-        let hints = self.beneath.hints().filter(move |_| {
-            let passes = !deaf.load(Ordering::SeqCst);
+        let drops_hints = self.drops_hints.clone();
+        let hints = self.inner.hints().filter(move |_| {
+            let passes = !drops_hints.load(Ordering::SeqCst);
             async move { passes }
         });
         let missed =
@@ -183,15 +183,15 @@ impl EngineStore for WatchedStore {
     fn announce(&self, hints: Vec<Hint>) -> BoxedAnswer<'_, ()> {
         Box::pin(async move {
             self.ask("announce")?;
-            self.beneath.announce(hints).await
+            self.inner.announce(hints).await
         })
     }
 
     fn flush_hints(&self) -> BoxFuture<'_, ()> {
-        self.beneath.flush_hints()
+        self.inner.flush_hints()
     }
 
     fn outages(&self) -> &OutageLog {
-        self.beneath.outages()
+        self.inner.outages()
     }
 }
