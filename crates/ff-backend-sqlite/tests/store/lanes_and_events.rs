@@ -72,13 +72,18 @@ async fn a_limit_holds_on_all_partitions_together_and_over_a_restart() {
     assert_eq!(claim_all(&store).await.len(), 30);
 }
 
-/// Claims on every partition.
+/// Claims on every partition until nothing more is claimed there.
 async fn claim_all(store: &SqliteBackend) -> Vec<(ExecutionId, Fence)> {
     let mut all = Vec::new();
     for partition in 0..256 {
-        let args = ClaimArgs { max: 100, ..claim_on(&ExecutionId::new(partition, uuid::Uuid::nil())) };
-        let claimed = store.claim_within_limit(args).await.unwrap().claimed;
-        all.extend(claimed.into_iter().map(|claimed| (claimed.task.execution_id, claimed.task.fence)));
+        loop {
+            let args = ClaimArgs { max: 100, ..claim_on(&ExecutionId::new(partition, uuid::Uuid::nil())) };
+            let claimed = store.claim_within_limit(args).await.unwrap().claimed;
+            if claimed.is_empty() {
+                break;
+            }
+            all.extend(claimed.into_iter().map(|claimed| (claimed.task.execution_id, claimed.task.fence)));
+        }
     }
     all
 }
