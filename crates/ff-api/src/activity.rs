@@ -3,6 +3,8 @@
 use ff_core::types::{Kind, LaneId, Namespace, TimestampMs};
 use serde::{Deserialize, Serialize};
 
+use crate::query::query;
+
 /// Attempts that ended on this server in the last hour.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -66,4 +68,12 @@ pub struct Ends {
     pub run_p50_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_p95_ms: Option<u64>,
+}
+
+query! {
+    /// Parameters of a read of the activity.
+    ActivityQuery within namespace {
+        /// Only this namespace (default: all).
+        namespace: Namespace,
+    }
 }

@@ -11,6 +11,7 @@ use ff_core::types::{KeyId, KeyName, Namespace};
 use serde::{Deserialize, Serialize};
 
 use crate::RedactedText;
+use crate::query::{Limit, query};
 
 /// Creates an API key.
 #[derive(Serialize, Deserialize)]
@@ -84,6 +85,16 @@ impl NewKey {
     /// Makes the answer, with the key if the server generated it.
     pub fn of(created: CreatedKey, drawn: Option<&SecretKey>) -> Self {
         Self { created, key: drawn.map(|key| RedactedText(key.expose())) }
+    }
+}
+
+query! {
+    /// Parameters of the list of keys.
+    KeysQuery {
+        /// Last entry of the previous page.
+        after: KeyId,
+        /// Maximum number of results.
+        limit: Limit,
     }
 }
 

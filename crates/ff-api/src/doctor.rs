@@ -4,6 +4,8 @@ use ff_core::partition::PartitionConfig;
 use ff_core::types::Namespace;
 use serde::{Deserialize, Serialize};
 
+use crate::query::query;
+
 /// What was checked, and the violations found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -56,4 +58,12 @@ pub struct Deployment {
     /// Namespace the caller's key is limited to, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<Namespace>,
+}
+
+query! {
+    /// Parameters of an examination.
+    DoctorQuery {
+        /// Only this partition (default: all).
+        partition: u16,
+    }
 }

@@ -10,6 +10,7 @@ use ff_core::types::{FairKey, LaneId, Namespace};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::object::word;
+use crate::query::{Limit, query};
 
 /// Changes the settings of a lane. Absent fields stay unchanged; `null` removes a setting.
 #[derive(Serialize, Deserialize)]
@@ -21,16 +22,16 @@ pub struct ConfigureLane {
     #[serde(default, deserialize_with = "word", skip_serializing_if = "Option::is_none")]
     pub state: Option<LaneState>,
     /// Maximum number of executions running at once.
-    #[serde(default, deserialize_with = "said", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<Option<u32>>,
     /// Waiting time that counts as one step of priority.
-    #[serde(default, deserialize_with = "said", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     pub ageing_ms: Option<Option<u64>>,
     /// How long executions submitted to it are kept after their end.
-    #[serde(default, deserialize_with = "said", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     pub retention_ms: Option<Option<u64>>,
     /// Key for fair queueing, whose values claims take in turn: `kind`, `namespace` or `tag:<name>`.
-    #[serde(default, deserialize_with = "said", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     pub fair_by: Option<Option<Per>>,
     /// Weights by key, 1 to 1000; `null` restores the default of 1. Other keys stay unchanged.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -90,7 +91,7 @@ impl LanesPage {
 }
 
 /// Reads a value or `null`. serde does not call this function for an absent field.
-fn said<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
+fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
 
@@ -102,11 +103,25 @@ fn written<T>(setting: Setting<T>) -> Option<Option<T>> {
     }
 }
 
-fn setting<T>(said: Option<Option<T>>) -> Setting<T> {
-    match said {
+fn setting<T>(field: Option<Option<T>>) -> Setting<T> {
+    match field {
         None => Setting::Keep,
         Some(None) => Setting::Default,
         Some(Some(value)) => Setting::To(value),
+    }
+}
+
+query! {
+    /// Parameters of the list of lanes.
+    LanesQuery within namespace {
+        /// Only this namespace (default: all).
+        namespace: Namespace,
+        /// Cursor from the previous page.
+        after: String,
+        /// Maximum number of results.
+        limit: Limit,
+        /// Whether to count finished executions (default: true).
+        finished: bool,
     }
 }
 

@@ -11,12 +11,14 @@ mod api_key;
 mod budget;
 mod content;
 mod doctor;
+mod event;
 mod execution;
 mod flow;
 mod lane;
 mod lease;
 mod object;
 mod problem;
+mod query;
 mod quota;
 mod redacted;
 mod route;
@@ -31,43 +33,51 @@ mod suspension;
 mod trace;
 mod worker;
 
-pub use activity::{Activity, Ends, KindActivity, LaneActivity, MinuteActivity};
-pub use api_key::{CreateKey, NewKey, RevokeKey};
+pub use activity::{Activity, ActivityQuery, Ends, KindActivity, LaneActivity, MinuteActivity};
+pub use api_key::{CreateKey, KeysQuery, NewKey, RevokeKey};
 pub use budget::{DeleteBudget, PutBudget, ResetBudget};
 pub use content::{Base64, Content, Encoding};
-pub use doctor::Deployment;
-pub use doctor::{DoctorReport, Finding};
+pub use doctor::{Deployment, DoctorQuery, DoctorReport, Finding};
+pub use event::{EventsQuery, ExecutionEventsQuery};
 pub use execution::{
-    Batch, BatchItem, BatchReply, Bulk, BulkVerb, ExecutionEnd, Page, PayloadView, SetTags, Submit, SubmitOutcome,
+    Batch, BatchItem, BatchReply, Bulk, BulkVerb, ExecutionEnd, ExecutionsQuery, Page, PayloadQuery, PayloadView,
+    ResultQuery, SetTags, Submit, SubmitOutcome,
 };
 pub use flow::{
-    CancelFlow, EdgeAddition, FlowCancellation, FlowGraph, FlowHolder, FlowView, FlowsPage, GrowFlow, IncomingEdge,
-    JoinBody, MemberJoin, NewFlow, Node, Nodes, SubmitFlow, TagFlow, WaitForChildren,
+    CancelFlow, EdgeAddition, EdgesQuery, FlowCancellation, FlowEventsQuery, FlowGraph, FlowHolder, FlowQuery,
+    FlowView, FlowsPage, FlowsQuery, GraphLimit, GrowFlow, IncomingEdge, JoinBody, MemberJoin, MembersQuery, NewFlow,
+    Node, Nodes, SubmitFlow, TagFilter, TagFlow, WaitForChildren,
 };
-pub use lane::{ConfigureLane, LanesPage};
+pub use lane::{ConfigureLane, LanesPage, LanesQuery};
 pub use lease::{
-    Claim, ClaimRequest, ClaimedExecution, Claims, Complete, Delay, Fail, Grants, Input, LeaseCall, Progress, Renew,
-    ReportUsage, WorkerBatch, WorkerBatchReply, WorkerCall, WorkerCallResult,
+    Claim, ClaimRequest, ClaimedExecution, Claims, Complete, Delay, Fail, Grants, GrantsQuery, Input, LeaseCall,
+    Progress, Renew, ReportUsage, WorkerBatch, WorkerBatchReply, WorkerCall, WorkerCallResult,
 };
 pub use object::{Strict, object};
 pub use problem::Problem;
+#[cfg(feature = "schema")]
+pub use query::Parameter;
+pub use query::{Limit, NamespaceQuery, NoQuery, Query, TAG_PREFIX, WaitMs, WaitQuery};
 pub use quota::{DeleteQuota, PutQuota};
 pub use redacted::RedactedText;
 pub use route::*;
 pub use schedule::{
-    BackfillSchedule, DeleteSchedule, PauseSchedule, PutSchedule, ResumeSchedule, ScheduleView, SchedulesPage,
-    TriggerSchedule,
+    BackfillSchedule, DeleteSchedule, NextTicksQuery, PauseSchedule, PutSchedule, ResumeSchedule, ScheduleView,
+    SchedulesPage, SchedulesQuery, TriggerSchedule,
 };
 pub use session::{BeginSession, EndSession, Session};
-pub use signal::{Deliver, ReceivedSignal};
-pub use step::{Fork, RecordStep, RecordStepReply, Step, StepFailure, StepsPage};
-pub use stream::{AppendFrames, ItemKind, MakeStreamToken, NewFrame, StreamItem, StreamPage, StreamTokenReply};
+pub use signal::{Deliver, DeliveriesQuery, ReceivedSignal, SignalQuery, SignalsQuery};
+pub use step::{Fork, RecordStep, RecordStepReply, Step, StepFailure, StepsLimit, StepsPage, StepsQuery};
+pub use stream::{
+    AppendFrames, ItemKind, MakeStreamToken, NewFrame, StreamItem, StreamPage, StreamQuery, StreamTokenReply,
+};
 pub use suspension::{
-    Approval, Binding, CloseWaitpoint, CreateWaitpoint, Decide, Decision, Decisions, FailedPartition, PublicUrl,
-    RotateSecret, RotatedPartition, RotationReport, Secrets, Suspend, SuspendReply, TokenOf, Waitpoint, Waitpoints,
+    Approval, ApprovalQuery, Binding, CloseWaitpoint, CreateWaitpoint, Decide, Decision, Decisions, DecisionsQuery,
+    FailedPartition, PublicUrl, RotateSecret, RotatedPartition, RotationReport, Secrets, Suspend, SuspendReply,
+    Waitpoint, WaitpointTokenReply, Waitpoints,
 };
 pub use trace::Trace;
-pub use worker::{Heartbeat, Leave, RegisterWorker};
+pub use worker::{ControlQuery, Heartbeat, Leave, RegisterWorker, WorkersQuery};
 
 /// Maximum bytes of a body with one payload: enough for the largest payload as base64, and all other fields.
 pub const PAYLOAD_BODY_BYTES: usize = 2 * 1024 * 1024;

@@ -57,14 +57,14 @@ impl Problem {
     /// A refusal certainly wrote nothing. After an internal error or a timeout of the server, the outcome is unknown.
     pub fn into_error(self) -> EngineError {
         let Some(code) = Code::from_code(&self.code) else {
-            let said = self.detail.unwrap_or(self.title);
-            return EngineError::Unknown(format!("the server answered {} {}: {said}", self.status, self.code));
+            let detail = self.detail.unwrap_or(self.title);
+            return EngineError::Unknown(format!("the server answered {} {}: {detail}", self.status, self.code));
         };
-        let said = || self.detail.clone().unwrap_or_else(|| self.title.clone());
+        let detail = || self.detail.clone().unwrap_or_else(|| self.title.clone());
         match code {
-            Code::StoreUnavailable | Code::ShuttingDown => EngineError::Unavailable(said()),
-            Code::OutcomeUnknown | Code::RequestTimeout | Code::Internal => EngineError::Unknown(said()),
-            Code::Corruption => EngineError::Corrupt(said()),
+            Code::StoreUnavailable | Code::ShuttingDown => EngineError::Unavailable(detail()),
+            Code::OutcomeUnknown | Code::RequestTimeout | Code::Internal => EngineError::Unknown(detail()),
+            Code::Corruption => EngineError::Corrupt(detail()),
             _ => EngineError::Refused(Refusal {
                 code,
                 detail: without_field(self.detail, self.field.as_deref()),
@@ -96,8 +96,8 @@ impl From<EngineError> for Problem {
         let code = error.code();
         match error {
             EngineError::Refused(refusal) => refusal.into(),
-            EngineError::Unavailable(said) | EngineError::Unknown(said) | EngineError::Corrupt(said) => {
-                Self { detail: Some(said), ..Self::of(code) }
+            EngineError::Unavailable(detail) | EngineError::Unknown(detail) | EngineError::Corrupt(detail) => {
+                Self { detail: Some(detail), ..Self::of(code) }
             }
         }
     }
@@ -132,8 +132,8 @@ mod tests {
         full.retry_at = Some(TimestampMs(5));
         let bare = Code::StaleLease.refusal();
         let about = Code::InvalidCursor.refusal().at("cursor");
-        let said = Code::ExecutionNotActive.refusal().because("the execution is failed");
-        for refusal in [full, bare, about, said] {
+        let with_detail = Code::ExecutionNotActive.refusal().because("the execution is failed");
+        for refusal in [full, bare, about, with_detail] {
             assert_eq!(travelled(refusal.clone().into()), EngineError::Refused(refusal));
         }
     }

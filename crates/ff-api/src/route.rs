@@ -133,8 +133,9 @@ macro_rules! calls {
     };
 }
 
-/// The other routes, as `METHOD PATH ACCESS NAME, MARKS`. A name is the handler in the server, and the operation id in the
-/// API's description. A mark changes how the server treats requests to the route:
+/// The other routes, as `METHOD PATH ACCESS NAME: QUERY, MARKS`. A name is the handler in the server, and the operation id in
+/// the API's description. The query parameters, if the route has any, are a struct of this crate. A mark changes how the server
+/// treats requests to the route:
 ///
 /// | mark | the server |
 /// |---|---|
@@ -152,31 +153,31 @@ macro_rules! routes {
             get  "/metrics"                                         DEPLOYMENT        metrics::show, ManyCalls;
             get  "/openapi.json"                                    OPEN              openapi::show;
             get  "/errors/{code}"                                   OPEN              meaning;
-            get  "/approvals/{id}/{waitpoint}"                      OPEN              approval::show;
+            get  "/approvals/{id}/{waitpoint}"                      OPEN              approval::show: ApprovalQuery;
             post "/approvals/{id}/{waitpoint}"                      OPEN              approval::decide;
             get  "/v1/partitions"                                   ANY               partitions;
             get  "/v1/session"                                      ANY               session::show;
             post "/v1/session"                                      ANY               session::begin;
             post "/v1/session/end"                                  OPEN              session::end;
-            get  "/v1/activity"                                     READ              activity::show;
-            get  "/v1/doctor"                                       DEPLOYMENT        doctor::examine, ManyCalls;
+            get  "/v1/activity"                                     READ              activity::show: ActivityQuery;
+            get  "/v1/doctor"                                       DEPLOYMENT        doctor::examine: DoctorQuery, ManyCalls;
             get  "/v1/secrets"                                      ADMIN             secret::list;
             post "/v1/secrets/rotate"                               ADMIN             secret::rotate, ManyCalls;
-            get  "/v1/deliveries"                                   DEPLOYMENT        signal::deliveries, Waits;
-            get  "/v1/decisions"                                    OPERATE           decision::list, Page;
+            get  "/v1/deliveries"                                   DEPLOYMENT        signal::deliveries: DeliveriesQuery, Waits;
+            get  "/v1/decisions"                                    OPERATE           decision::list: DecisionsQuery, Page;
             post "/v1/executions"                                   SUBMIT            execution::submit;
-            get  "/v1/executions"                                   READ              execution::list, Page;
+            get  "/v1/executions"                                   READ              execution::list: ExecutionsQuery, Page;
             post "/v1/executions/batch"                             SUBMIT            execution::submit_many, ManyCalls;
             post "/v1/executions/bulk"                              OPERATE           execution::bulk, ManyCalls, Audited;
             get  "/v1/executions/{id}"                              READ              execution::describe;
-            get  "/v1/executions/{id}/events"                       READ              event::of_execution, Waits;
+            get  "/v1/executions/{id}/events"                       READ              event::of_execution: ExecutionEventsQuery, Waits;
             get  "/v1/executions/{id}/explain"                      READ              execution::explain;
-            get  "/v1/executions/{id}/payload"                      READ              execution::payload;
-            get  "/v1/executions/{id}/result"                       READ              execution::result, Waits;
+            get  "/v1/executions/{id}/payload"                      READ              execution::payload: PayloadQuery;
+            get  "/v1/executions/{id}/result"                       READ              execution::result: ResultQuery, Waits;
             get  "/v1/executions/{id}/attempts"                     READ              execution::attempts;
             get  "/v1/executions/{id}/usage"                        READ              budget::of_execution;
-            get  "/v1/executions/{id}/steps"                        READ              step::list;
-            get  "/v1/executions/{id}/stream"                       READ_STREAM       stream::read, Waits;
+            get  "/v1/executions/{id}/steps"                        READ              step::list: StepsQuery;
+            get  "/v1/executions/{id}/stream"                       READ_STREAM       stream::read: StreamQuery, Waits;
             post "/v1/executions/{id}/stream/token"                 READ              stream::make_token;
             post "/v1/executions/{id}/suspend"                      WORK              suspension::suspend;
             post "/v1/executions/{id}/resume"                       OPERATE           suspension::resume;
@@ -186,47 +187,47 @@ macro_rules! routes {
             get  "/v1/executions/{id}/waitpoints/{waitpoint}/token" OPERATE           suspension::token;
             post "/v1/executions/{id}/waitpoints/{waitpoint}/close" CLOSE             suspension::close_waitpoint;
             post "/v1/executions/{id}/signals"                      TOKEN             signal::deliver;
-            get  "/v1/executions/{id}/signals"                      READ              signal::list;
-            get  "/v1/executions/{id}/signals/{signal}"             READ              signal::read;
+            get  "/v1/executions/{id}/signals"                      READ              signal::list: SignalsQuery;
+            get  "/v1/executions/{id}/signals/{signal}"             READ              signal::read: SignalQuery;
             post "/v1/flows"                                        SUBMIT            flow::submit, ManyCalls;
-            get  "/v1/flows"                                        READ              flow::list, Page, ManyCalls;
-            get  "/v1/flows/{flow}"                                 READ              flow::describe, Waits;
+            get  "/v1/flows"                                        READ              flow::list: FlowsQuery, Page, ManyCalls;
+            get  "/v1/flows/{flow}"                                 READ              flow::describe: FlowQuery, Waits;
             get  "/v1/flows/{flow}/usage"                           READ              budget::of_flow;
-            get  "/v1/flows/{flow}/members"                         READ              flow::members, Page;
-            get  "/v1/flows/{flow}/edges"                           READ              flow::edges, Page;
-            get  "/v1/flows/{flow}/events"                          READ              flow::events, Waits;
+            get  "/v1/flows/{flow}/members"                         READ              flow::members: MembersQuery, Page;
+            get  "/v1/flows/{flow}/edges"                           READ              flow::edges: EdgesQuery, Page;
+            get  "/v1/flows/{flow}/events"                          READ              flow::events: FlowEventsQuery, Waits;
             post "/v1/flows/{flow}/grow"                            GROW              flow::grow, ManyCalls;
-            post "/v1/flows/{flow}/cancel"                          SUBMIT_OR_OPERATE flow::cancel, Waits;
+            post "/v1/flows/{flow}/cancel"                          SUBMIT_OR_OPERATE flow::cancel: WaitQuery, Waits;
             post "/v1/flows/{flow}/nodes/{node}/replay"             OPERATE           flow::replay, Audited;
-            get  "/v1/lanes"                                        READ              lane::list, Page;
-            get  "/v1/lanes/{lane}"                                 READ              lane::describe;
-            get  "/v1/lanes/{lane}/explain"                         READ              lane::explain;
+            get  "/v1/lanes"                                        READ              lane::list: LanesQuery, Page;
+            get  "/v1/lanes/{lane}"                                 READ              lane::describe: NamespaceQuery;
+            get  "/v1/lanes/{lane}/explain"                         READ              lane::explain: NamespaceQuery;
             post "/v1/lanes/{lane}"                                 OPERATE           lane::configure, Audited;
-            get  "/v1/quotas"                                       READ              quota::list;
-            get  "/v1/quotas/{quota}"                               READ              quota::describe;
+            get  "/v1/quotas"                                       READ              quota::list: NamespaceQuery;
+            get  "/v1/quotas/{quota}"                               READ              quota::describe: NamespaceQuery;
             post "/v1/quotas/{quota}"                               OPERATE           quota::put, Audited;
             post "/v1/quotas/{quota}/delete"                        OPERATE           quota::delete, Audited;
-            get  "/v1/schedules"                                    READ              schedule::list;
-            get  "/v1/schedules/{schedule}"                         READ              schedule::describe;
-            get  "/v1/schedules/{schedule}/next"                    READ              schedule::next;
+            get  "/v1/schedules"                                    READ              schedule::list: SchedulesQuery;
+            get  "/v1/schedules/{schedule}"                         READ              schedule::describe: NamespaceQuery;
+            get  "/v1/schedules/{schedule}/next"                    READ              schedule::next: NextTicksQuery;
             post "/v1/schedules/{schedule}"                         OPERATE           schedule::put, Audited;
             post "/v1/schedules/{schedule}/delete"                  OPERATE           schedule::delete, Audited;
             post "/v1/schedules/{schedule}/pause"                   OPERATE           schedule::pause, Audited;
             post "/v1/schedules/{schedule}/resume"                  OPERATE           schedule::resume, Audited;
             post "/v1/schedules/{schedule}/trigger"                 OPERATE           schedule::trigger, Audited;
             post "/v1/schedules/{schedule}/backfill"                OPERATE           schedule::backfill, Audited;
-            get  "/v1/budgets"                                      READ              budget::list;
-            get  "/v1/budgets/{budget}"                             READ              budget::describe;
+            get  "/v1/budgets"                                      READ              budget::list: NamespaceQuery;
+            get  "/v1/budgets/{budget}"                             READ              budget::describe: NamespaceQuery;
             post "/v1/budgets/{budget}"                             OPERATE           budget::put, Audited;
             post "/v1/budgets/{budget}/reset"                       OPERATE           budget::reset, Audited;
             post "/v1/budgets/{budget}/delete"                      OPERATE           budget::delete, Audited;
-            get  "/v1/events"                                       OPERATE           event::list, Waits;
-            get  "/v1/grants"                                       READ              lease::grants;
-            get  "/v1/workers"                                      OPERATE           worker::list, Page;
+            get  "/v1/events"                                       OPERATE           event::list: EventsQuery, Waits;
+            get  "/v1/grants"                                       READ              lease::grants: GrantsQuery;
+            get  "/v1/workers"                                      OPERATE           worker::list: WorkersQuery, Page;
             post "/v1/worker/batch"                                 WORK              lease::batch, ManyCalls;
             post "/v1/workers/{instance}/claim"                     WORK              lease::claim, Waits;
-            get  "/v1/workers/{instance}/control"                   WORK              lease::control, Waits;
-            get  "/v1/keys"                                         ADMIN             api_key::list;
+            get  "/v1/workers/{instance}/control"                   WORK              lease::control: ControlQuery, Waits;
+            get  "/v1/keys"                                         ADMIN             api_key::list: KeysQuery;
             post "/v1/keys"                                         ADMIN             api_key::create;
             post "/v1/keys/{key}/revoke"                            ADMIN             api_key::revoke;
         }

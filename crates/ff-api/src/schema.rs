@@ -3,11 +3,15 @@
 use std::borrow::Cow;
 
 use ff_core::flow::{OnSatisfied, PassMode};
+use ff_core::limits;
 use ff_core::trace::TraceContext;
 use ff_core::types::NodeName;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use crate::{Base64, Encoding, IncomingEdge, JoinBody, Node, Nodes, RedactedText, Strict, Trace};
+use crate::{
+    Base64, Encoding, GraphLimit, IncomingEdge, JoinBody, Limit, Node, Nodes, RedactedText, StepsLimit, Strict,
+    TagFilter, Trace, WaitMs,
+};
 
 /// Implements `JsonSchema` for each type, with an expression for its schema.
 macro_rules! described {
@@ -26,6 +30,11 @@ macro_rules! described {
 
 described! {
     Base64: |_generator| json_schema!({ "type": "string", "contentEncoding": "base64" });
+    Limit: |_generator| at_most(1, limits::PAGE, limits::PAGE_DEFAULT);
+    StepsLimit: |_generator| at_most(1, limits::PAGE, limits::STEPS_PAGE);
+    GraphLimit: |_generator| at_most(0, limits::PAGE, limits::PAGE_DEFAULT);
+    WaitMs: |_generator| at_most(0, limits::LONG_POLL_MS, 0);
+    TagFilter: |_generator| json_schema!({ "type": "string", "pattern": "^[A-Za-z0-9._-]+:.+$" });
     Encoding: |_generator| json_schema!({ "enum": ["json", "base64"] });
     Trace: |generator| generator.subschema_for::<TraceContext>();
     RedactedText: |_generator| json_schema!({ "type": "string" });
@@ -85,4 +94,9 @@ impl<T: JsonSchema> JsonSchema for Strict<T> {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         T::json_schema(generator)
     }
+}
+
+/// Returns the schema of a number between two limits.
+fn at_most(minimum: u64, maximum: impl serde::Serialize, default: impl serde::Serialize) -> Schema {
+    json_schema!({ "type": "integer", "minimum": minimum, "maximum": maximum, "default": default })
 }

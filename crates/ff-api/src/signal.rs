@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::content::present;
 use crate::object::Strict;
+use crate::query::{Limit, WaitMs, query};
 use crate::{Base64, Content, Encoding, RedactedText};
 
 /// Delivers a signal. The fields of a granted waitpoint can be sent back unchanged, with a `name`.
@@ -105,6 +106,36 @@ impl ReceivedSignal {
     pub fn into_received(self) -> Result<contracts::ReceivedSignal, Refusal> {
         let content = Content { json: self.payload, base64: self.payload_base64, content_type: self.content_type };
         Ok(contracts::ReceivedSignal { signal: self.signal, payload: content.into_payload("payload")? })
+    }
+}
+
+query! {
+    /// Parameters of the list of signals.
+    SignalsQuery {
+        /// Number of signals to skip (default: 0).
+        skip: usize,
+        /// Maximum number of results.
+        limit: Limit,
+    }
+}
+
+query! {
+    /// Parameters of a read of a signal.
+    SignalQuery {
+        /// How payloads are encoded.
+        encoding: Encoding,
+    }
+}
+
+query! {
+    /// Parameters of the list of deliveries.
+    DeliveriesQuery {
+        /// Cursor from the previous page.
+        after: String,
+        /// Maximum number of results.
+        limit: Limit,
+        /// Maximum time to wait when there is nothing to return yet.
+        wait_ms: WaitMs,
     }
 }
 

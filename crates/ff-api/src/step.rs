@@ -5,6 +5,7 @@ use ff_core::contracts::{self, ForkArgs, RecordStepArgs, StepPoint};
 use ff_core::engine_error::Refusal;
 use ff_core::execution::Failure;
 use ff_core::lease::Fence;
+use ff_core::limits;
 use ff_core::payload::Payload;
 use ff_core::step::{StepKind, StepOutcome, StepRef};
 use ff_core::types::{
@@ -16,7 +17,8 @@ use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use crate::content::present;
-use crate::lease::holder::{Fail, held, holder_calls};
+use crate::lease::holder::{Fail, holder_calls, with_fence};
+use crate::query::query;
 use crate::{Base64, Content, Encoding};
 
 holder_calls! {
@@ -72,7 +74,7 @@ impl RecordStep {
     /// Makes the body of the call.
     pub fn of(args: RecordStepArgs) -> Self {
         let (content, failure) = outcome(args.outcome);
-        held!(
+        with_fence!(
             RecordStep, args.fence,
             kind: Some(args.step.kind),
             name: args.step.name,
@@ -246,6 +248,26 @@ impl Fork {
     pub fn into_args(self, execution_id: ExecutionId) -> Result<ForkArgs, Refusal> {
         let uuid = self.uuid.unwrap_or_else(new_execution_uuid);
         Ok(ForkArgs { execution_id, uuid, before_step: self.before_step })
+    }
+}
+
+/// Maximum number of steps of a page.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct StepsLimit(pub usize);
+
+impl Default for StepsLimit {
+    fn default() -> Self {
+        Self(limits::STEPS_PAGE)
+    }
+}
+
+query! {
+    /// Parameters of the list of steps.
+    StepsQuery {
+        /// Number of the last step of the previous page.
+        after: u32,
+        /// Maximum number of results.
+        limit: StepsLimit,
     }
 }
 

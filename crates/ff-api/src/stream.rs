@@ -13,7 +13,8 @@ use serde_json::value::RawValue;
 
 use crate::Base64;
 use crate::content::present;
-use crate::lease::holder::{held, holder_calls};
+use crate::lease::holder::{holder_calls, with_fence};
+use crate::query::{Limit, WaitMs, query};
 
 pub use token::{MakeStreamToken, StreamTokenReply};
 
@@ -120,7 +121,7 @@ impl AppendFrames {
     /// Makes the body of the call.
     pub fn of(args: AppendFramesArgs) -> Self {
         let frames = args.frames.iter().map(NewFrame::of).collect();
-        held!(
+        with_fence!(
             AppendFrames, args.fence,
             from: args.from,
             mode: args.mode,
@@ -261,32 +262,34 @@ impl From<contracts::StreamItem> for StreamItem {
 
 impl StreamItem {
     fn into_item(self) -> Result<contracts::StreamItem, Refusal> {
-        fn said<T>(field: &str, value: Option<T>) -> Result<T, Refusal> {
+        fn required<T>(field: &str, value: Option<T>) -> Result<T, Refusal> {
             value.ok_or_else(|| Refusal::invalid(field, "is required"))
         }
         let attempt = self.attempt;
         Ok(match self.item {
             ItemKind::Frame => {
-                let (seq, at) = (said("seq", self.seq)?, said("at", self.at)?);
+                let (seq, at) = (required("seq", self.seq)?, required("at", self.at)?);
                 let (text, json, base64) = (self.text, self.json, self.base64);
                 let frame = NewFrame { channel: self.channel, frame_type: self.frame_type, text, json, base64 };
                 let frame = frame.into_frame("items")?;
                 contracts::StreamItem::Frame { attempt, stored: StoredFrame { seq, at, frame } }
             }
             ItemKind::Summary => {
-                let document = String::from(Box::<str>::from(said("document", self.document)?));
-                contracts::StreamItem::Summary { attempt, version: said("version", self.version)?, document }
+                let document = String::from(Box::<str>::from(required("document", self.document)?));
+                contracts::StreamItem::Summary { attempt, version: required("version", self.version)?, document }
             }
-            ItemKind::Trimmed => {
-                contracts::StreamItem::Trimmed { attempt, from: said("from", self.from)?, to: said("to", self.to)? }
-            }
+            ItemKind::Trimmed => contracts::StreamItem::Trimmed {
+                attempt,
+                from: required("from", self.from)?,
+                to: required("to", self.to)?,
+            },
             ItemKind::Closed => contracts::StreamItem::Closed {
                 attempt,
-                frames: said("frames", self.frames)?,
-                at: said("at", self.at)?,
-                outcome: said("outcome", self.outcome)?,
+                frames: required("frames", self.frames)?,
+                at: required("at", self.at)?,
+                outcome: required("outcome", self.outcome)?,
             },
-            ItemKind::Superseded => contracts::StreamItem::Superseded { attempt, by: said("by", self.by)? },
+            ItemKind::Superseded => contracts::StreamItem::Superseded { attempt, by: required("by", self.by)? },
         })
     }
 }
@@ -303,6 +306,20 @@ impl StreamPage {
     pub fn into_page(self) -> Result<contracts::StreamPage, Refusal> {
         let items = self.items.into_iter().map(StreamItem::into_item).collect::<Result<_, _>>()?;
         Ok(contracts::StreamPage { items, next: self.next, ended: self.ended, outcome: self.outcome })
+    }
+}
+
+query! {
+    /// Parameters of a read of a stream.
+    StreamQuery {
+        /// Only this attempt.
+        attempt: AttemptIndex,
+        /// Cursor from the previous page, or the number of a frame.
+        from: String,
+        /// Maximum number of results.
+        limit: Limit,
+        /// Maximum time to wait when there is nothing to return yet.
+        wait_ms: WaitMs,
     }
 }
 

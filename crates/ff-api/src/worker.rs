@@ -8,6 +8,8 @@ use ff_core::limits;
 use ff_core::types::{Capability, Kind, LaneId, Namespace, WorkerId, WorkerInstanceId};
 use serde::{Deserialize, Serialize};
 
+use crate::query::{Limit, WaitMs, query};
+
 /// Registers a worker instance, with its lanes, kinds and capabilities.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -89,6 +91,28 @@ impl Leave {
 
     pub fn into_args(self, worker_instance_id: WorkerInstanceId) -> Result<LeaveArgs, Refusal> {
         Ok(LeaveArgs { namespace: self.namespace.unwrap_or_else(Namespace::default_name), worker_instance_id })
+    }
+}
+
+query! {
+    /// Parameters of the list of worker instances.
+    WorkersQuery within namespace {
+        /// Only this namespace (default: all).
+        namespace: Namespace,
+        /// Last entry of the previous page.
+        after: WorkerInstanceId,
+        /// Maximum number of results.
+        limit: Limit,
+    }
+}
+
+query! {
+    /// Parameters of the list of lost leases.
+    ControlQuery {
+        /// Cursor from the previous page.
+        after: String,
+        /// Maximum time to wait when there is nothing to return yet.
+        wait_ms: WaitMs,
     }
 }
 

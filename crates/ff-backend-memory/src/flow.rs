@@ -81,11 +81,11 @@ impl MemoryBackend {
 }
 
 /// Returns the named inputs that a claim brings.
-pub(crate) fn handed(model: &Model, flow: &FlowId, id: &ExecutionId) -> Vec<Input> {
+pub(crate) fn inputs(model: &Model, flow: &FlowId, id: &ExecutionId) -> Vec<Input> {
     let query = EdgesOf { flow: *flow, member: *id, side: Side::Incoming, after: None, limit: usize::MAX };
     let ids = model.edges(&query).unwrap_or_default();
     let edges: Vec<&Edge> = ids.iter().filter_map(|edge| model.edge(flow, edge).ok().flatten()).collect();
-    Input::handed(edges, |upstream| model.result(upstream).cloned())
+    Input::of_edges(edges, |upstream| model.result(upstream).cloned())
 }
 
 fn page(model: &Model, args: &ListFlowsArgs) -> FlowsPage {

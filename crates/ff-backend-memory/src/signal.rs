@@ -50,7 +50,11 @@ impl Handle<DeliveriesArgs, DeliveriesPage> for MemoryBackend {
 }
 
 /// Returns the signals that a claim brings: all of them, the first ones with their payloads.
-pub(crate) fn handed(model: &Model, id: &ExecutionId, resumption: &Resumption) -> Answer<Vec<ReceivedSignal>> {
+pub(crate) fn resumption_signals(
+    model: &Model,
+    id: &ExecutionId,
+    resumption: &Resumption,
+) -> Answer<Vec<ReceivedSignal>> {
     let lost = |signal: &SignalId| EngineError::Corrupt(format!("{id} has lost the signal {signal}"));
     let hand = |(nth, signal): (usize, &SignalId)| {
         let mut received = received(model, id, signal).ok_or_else(|| lost(signal))?;

@@ -4,7 +4,7 @@ use ff_core::backend::{Answer, Handle};
 use ff_core::clock::Clock;
 use ff_core::contracts::{PartitionKids, WaitpointInfo};
 use ff_core::engine_error::Code;
-use ff_core::query::{JudgeToken, ListKids, ListWaitpoints, MintToken, ReadKeyRing};
+use ff_core::query::{ListKids, ListWaitpoints, MintToken, ReadKeyRing, VerifyToken};
 use ff_core::suspension::WaitpointState;
 use ff_core::token::{KeyRing, WaitpointToken};
 use ff_core::view::View;
@@ -36,10 +36,10 @@ impl Handle<MintToken, WaitpointToken> for MemoryBackend {
     }
 }
 
-impl Handle<JudgeToken, ()> for MemoryBackend {
+impl Handle<VerifyToken, ()> for MemoryBackend {
     async fn handle(
         &self,
-        JudgeToken { execution_id: ref id, waitpoint_id: ref waitpoint, ref token }: JudgeToken,
+        VerifyToken { execution_id: ref id, waitpoint_id: ref waitpoint, ref token }: VerifyToken,
     ) -> Answer<()> {
         let (model, now) = (self.model()?, self.clock.now());
         let found = model.waitpoints(id).find(|known| known.id == *waitpoint).ok_or(Code::InvalidToken)?;

@@ -68,9 +68,9 @@ impl Connector {
         config.application_name(format!("flowfabric {purpose}"));
         config.connect_timeout(CONNECT_TIMEOUT).tcp_user_timeout(SILENCE);
         if self.place.listen {
-            let said = config.get_options().unwrap_or_default().to_owned();
+            let options = config.get_options().unwrap_or_default().to_owned();
             let ours = self.settings(purpose).map(|(name, value)| format!(" -c {name}={value}"));
-            config.options(said + &ours.collect::<String>());
+            config.options(options + &ours.collect::<String>());
         }
         match timeout(2 * CONNECT_TIMEOUT, config.connect(self.place.tls.clone())).await {
             Ok(connected) => connected.map_err(|error| DriverError::of(&error)),

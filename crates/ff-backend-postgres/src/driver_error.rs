@@ -122,8 +122,8 @@ mod tests {
     fn silence_before_a_commit_leaves_open_what_a_word_settles() {
         let why = || "why".to_owned();
         assert_eq!(DriverError::Lost(why()).with_commit(), SqlError::Failed(why()));
-        for said in [DriverError::Useless(why()), DriverError::Undone(why()), DriverError::Failed(why())] {
-            assert_eq!(said.with_commit(), SqlError::Undone(why()));
+        for error in [DriverError::Useless(why()), DriverError::Undone(why()), DriverError::Failed(why())] {
+            assert_eq!(error.with_commit(), SqlError::Undone(why()));
         }
         assert_eq!(DriverError::Lost(why()).before_commit(), SqlError::Undone(why()));
     }
@@ -134,8 +134,8 @@ mod tests {
         for gone in [DriverError::Lost(why()), DriverError::Useless(why())] {
             assert_eq!(gone.within_commit(), SqlError::Failed(why()));
         }
-        for said in [DriverError::Outdated(why()), DriverError::Undone(why()), DriverError::Failed(why())] {
-            assert_eq!(said.within_commit(), SqlError::Undone(why()));
+        for error in [DriverError::Outdated(why()), DriverError::Undone(why()), DriverError::Failed(why())] {
+            assert_eq!(error.within_commit(), SqlError::Undone(why()));
         }
     }
 }

@@ -134,8 +134,8 @@ async fn open(connector: &Connector) -> Result<Client, ConnectError> {
         }
     });
     pooler::check(connector, &client).await?;
-    let said = client.query_one("SELECT current_setting('server_version_num')::int4", &[]).await;
-    let server: i32 = said.map_err(|error| failed(place, &error))?.get(0);
+    let answer = client.query_one("SELECT current_setting('server_version_num')::int4", &[]).await;
+    let server: i32 = answer.map_err(|error| failed(place, &error))?.get(0);
     if server < LEAST_SERVER {
         return Err(ConnectError::TooOld { address, found: (server / 10_000).to_string() });
     }

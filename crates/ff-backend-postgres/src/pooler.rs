@@ -48,11 +48,11 @@ pub(crate) async fn check(connector: &Connector, client: &Client) -> Result<(), 
 /// Returns whether a prepared statement works on another server connection than the one it was prepared on. A second client keeps
 /// the first server connection busy meanwhile.
 async fn remembers(connector: &Connector, client: &Client) -> Result<bool, DriverError> {
-    let said = Uuid::new_v4().to_string();
+    let text = Uuid::new_v4().to_string();
     let driver_error = |error: Error| DriverError::of(&error);
     let (mut other, conversation) = connector.converse("visitor").await?;
     tokio::spawn(conversation);
-    let statement = match client.prepare(&format!("SELECT '{said}'")).await {
+    let statement = match client.prepare(&format!("SELECT '{text}'")).await {
         Ok(statement) => statement,
         // Another client prepared a statement of the same name on this connection.
         Err(error) if error.code() == Some(&SqlState::DUPLICATE_PSTATEMENT) => return Ok(false),
@@ -61,7 +61,7 @@ async fn remembers(connector: &Connector, client: &Client) -> Result<bool, Drive
     let transaction = other.transaction().await.map_err(driver_error)?;
     let answer = client.query_one(&statement, &[]).await;
     transaction.rollback().await.map_err(driver_error)?;
-    Ok(answer.is_ok_and(|row| row.try_get::<_, &str>(0).is_ok_and(|answer| answer == said)))
+    Ok(answer.is_ok_and(|row| row.try_get::<_, &str>(0).is_ok_and(|answer| answer == text)))
 }
 
 fn pooler(connector: &Connector, why: &'static str) -> ConnectError {

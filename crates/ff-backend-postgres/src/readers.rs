@@ -20,7 +20,7 @@ use crate::request::Request;
 /// Maximum time that a question waits for a connection.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Maximum number of times a question is tried when its connection is lost before the first answer.
-const TRIES: usize = 4;
+const ATTEMPTS_MAX: usize = 4;
 
 /// Pool of the reading connections.
 pub(crate) struct Readers {
@@ -119,7 +119,7 @@ impl ReaderConnection {
     }
 
     async fn find(&mut self, load: Load) -> Result<Vec<Vec<Row>>, SqlError> {
-        for _ in 1..TRIES {
+        for _ in 1..ATTEMPTS_MAX {
             match self.try_to_find(&load).await {
                 Err(error) if error.is_lost() && !self.began => self.connection = None,
                 found => return self.settle(found),

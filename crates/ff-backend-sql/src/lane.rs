@@ -133,12 +133,12 @@ async fn depths(
         vec![lane(), except.into(), namespace.as_str().into(), value.into(), Value::number(most)]
     };
     let in_state = PublicState::ALL.iter().filter(|state| finished || !state.is_terminal());
-    let in_state = in_state.filter_map(|state| Some((standing_of(*state)?, tagged("", state_as_tag(*state)?.1))));
+    let in_state = in_state.filter_map(|state| Some((place_of(*state)?, tagged("", state_as_tag(*state)?.1))));
     let suspended = PublicState::Suspended.as_str();
-    let kept_back = KEPT_BACK
+    let blocked = BLOCKED_PLACES
         .iter()
-        .filter_map(|(on, standing)| Some((*standing, tagged(suspended, reason_as_tag(on.reason())?.1))));
-    count(reader, DEPTH_IN_STATE, in_state.chain(kept_back), &mut depths).await?;
+        .filter_map(|(on, place)| Some((*place, tagged(suspended, reason_as_tag(on.reason())?.1))));
+    count(reader, DEPTH_IN_STATE, in_state.chain(blocked), &mut depths).await?;
     let completed = finished.then(|| (LanePlace::Finished, vec![lane()]));
     count(reader, DEPTH_COMPLETED, completed, &mut depths).await?;
     Ok(depths)
@@ -151,14 +151,14 @@ async fn count(
     queries: impl IntoIterator<Item = (LanePlace, Vec<Value>)>,
     depths: &mut Depths,
 ) -> Result<(), SqlError> {
-    let (standings, parameters): (Vec<_>, Vec<_>) = queries.into_iter().unzip();
+    let (places, parameters): (Vec<_>, Vec<_>) = queries.into_iter().unzip();
     if parameters.is_empty() {
         return Ok(());
     }
-    for (standing, row) in standings.into_iter().zip(reader.query(sql, &parameters).await?.iter().flatten()) {
-        let depth = depth_of(row, standing)?;
+    for (place, row) in places.into_iter().zip(reader.query(sql, &parameters).await?.iter().flatten()) {
+        let depth = depth_of(row, place)?;
         if depth.count > 0 {
-            let known = depths.entry(standing).or_default();
+            let known = depths.entry(place).or_default();
             *known = known.with(depth);
         }
     }
@@ -176,14 +176,14 @@ pub(crate) fn growing_spans(partitions: u16, is_growing: bool) -> impl Iterator<
     })
 }
 
-fn depth_of(row: &Row, standing: LanePlace) -> Result<Depth, SqlError> {
-    let has_age = standing != LanePlace::Finished && !row.is_null(1);
+fn depth_of(row: &Row, place: LanePlace) -> Result<Depth, SqlError> {
+    let has_age = place != LanePlace::Finished && !row.is_null(1);
     let first_at = has_age.then(|| row.moment(1)).transpose()?;
     Ok(Depth { count: row.count(0)?, first_at })
 }
 
 /// The places of executions that admission blocks.
-const KEPT_BACK: [(Blocker, LanePlace); 5] = [
+const BLOCKED_PLACES: [(Blocker, LanePlace); 5] = [
     (Blocker::Route, LanePlace::BlockedByRoute),
     (Blocker::Quota, LanePlace::BlockedByQuota),
     (Blocker::Budget, LanePlace::BlockedByBudget),
@@ -192,7 +192,7 @@ const KEPT_BACK: [(Blocker, LanePlace); 5] = [
 ];
 
 /// Returns the place of executions in a state that is stored as a tag.
-fn standing_of(state: PublicState) -> Option<LanePlace> {
+fn place_of(state: PublicState) -> Option<LanePlace> {
     match state {
         PublicState::Delayed => Some(LanePlace::Delayed),
         PublicState::Suspended => Some(LanePlace::Suspended),

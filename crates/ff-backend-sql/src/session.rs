@@ -100,7 +100,7 @@ pub trait Session: Read {
 
     /// Releases in time the locks that the session keeps for the next transaction. Runs while no operation is queued, and is
     /// cancelled when one arrives.
-    async fn rest(&mut self) {
+    async fn idle(&mut self) {
         pending().await
     }
 }

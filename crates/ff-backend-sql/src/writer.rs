@@ -191,9 +191,9 @@ impl Writer<'_> {
     }
 }
 
-/// Takes the queued operations. The session rests while the queue is empty.
+/// Takes the queued operations. The session is idle while the queue is empty.
 async fn take(session: &mut dyn Session, queue: &mut Queue) -> Option<Vec<OperationRequest>> {
-    match select(pin!(queue.take()), pin!(session.rest())).await {
+    match select(pin!(queue.take()), pin!(session.idle())).await {
         Either::Left((taken, _)) => taken,
         Either::Right(((), taking)) => taking.await,
     }

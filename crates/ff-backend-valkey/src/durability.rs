@@ -100,12 +100,12 @@ fn answer(jobs: Vec<Job>, replies: Vec<Value>) {
     for job in jobs {
         let own: Vec<_> = replies.by_ref().take(job.commands.len()).collect();
         let reply = own.into_iter().map(Value::extract_error).last().unwrap_or(Ok(Value::Nil));
-        job.answer.send(judged(reply, durable)).ok();
+        job.answer.send(require_durable(reply, durable)).ok();
     }
 }
 
 /// Returns an error as it is, because it is valid without the disk. Fails a reply that may not be on disk.
-fn judged(reply: RedisResult<Value>, durable: bool) -> Result<Value, CallFailure> {
+fn require_durable(reply: RedisResult<Value>, durable: bool) -> Result<Value, CallFailure> {
     match reply {
         Ok(reply) if durable => Ok(reply),
         Ok(_) => Err(CallFailure::Sent((redis::ErrorKind::Io, "it was not on disk in time").into())),

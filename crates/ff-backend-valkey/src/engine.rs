@@ -15,7 +15,7 @@ use ff_core::limits;
 use ff_core::outage::OutageLog;
 use ff_core::partition::{Partition, PartitionFamily, flow_partition};
 use ff_core::query::{
-    EndOf, EndOfFlow, FindKey, JudgeToken, NamespaceOf, NamespaceOfFlow, Now, ReadKeyRing, Sweep, TakeSnapshot,
+    EndOf, EndOfFlow, FindKey, NamespaceOf, NamespaceOfFlow, Now, ReadKeyRing, Sweep, TakeSnapshot, VerifyToken,
 };
 use ff_core::snapshot::Snapshot;
 use ff_core::token::KeyRing;
@@ -103,10 +103,10 @@ impl Handle<ReadKeyRing, KeyRing> for ValkeyBackend {
     }
 }
 
-impl Handle<JudgeToken, ()> for ValkeyBackend {
+impl Handle<VerifyToken, ()> for ValkeyBackend {
     async fn handle(
         &self,
-        JudgeToken { execution_id: ref id, waitpoint_id: ref waitpoint, ref token }: JudgeToken,
+        VerifyToken { execution_id: ref id, waitpoint_id: ref waitpoint, ref token }: VerifyToken,
     ) -> Answer<()> {
         self.verify_token(id, &WaitpointRef::Id(*waitpoint), token).await.map(drop)
     }

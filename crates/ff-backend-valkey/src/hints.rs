@@ -123,7 +123,7 @@ pub(crate) async fn pass_on(
                     // A program that ends may close the connection before this task. The task then stops here.
                     tokio::task::yield_now().await;
                     let lost = EngineError::Unavailable("the connection over which hints come is lost".into());
-                    outages.noted("hints", &lost);
+                    outages.log_failure("hints", &lost);
                     subscription = listen_again(&calls).await;
                     subscription.kept_until += KEPT_FOR;
                 }

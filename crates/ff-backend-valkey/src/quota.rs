@@ -23,7 +23,7 @@ use crate::ValkeyBackend;
 use crate::backend::functions;
 
 /// Maximum number of times that a change is repeated because another change came first.
-const TRIES: usize = 16;
+const ATTEMPTS_MAX: usize = 16;
 
 impl Handle<PutQuotaArgs, QuotaSet> for ValkeyBackend {
     async fn handle(&self, args: PutQuotaArgs) -> Answer<QuotaSet> {
@@ -49,7 +49,7 @@ impl ValkeyBackend {
         // Write the directory first, so that no policy is missing from it.
         let index = quota_namespaces_key();
         self.calls.plain(&index, cmd("SADD").arg(&index).arg(namespace.as_str()).clone()).await?;
-        for _ in 0..TRIES {
+        for _ in 0..ATTEMPTS_MAX {
             let before = self.quota_set(namespace).await?;
             let expected = before.revision;
             let after = change(before, ff_now(&*self.calls, home).await?)?;

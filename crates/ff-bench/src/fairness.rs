@@ -99,11 +99,11 @@ impl Fairness {
     async fn work(&self, subject: &Subject, lane: &str, count: usize) -> anyhow::Result<Vec<String>> {
         let began = Arc::new(Mutex::new(Vec::with_capacity(count)));
         let target = subject.meter.completed() + count as u64;
-        let noted = began.clone();
+        let order = began.clone();
         let worker = subject.flowfabric.worker("bench").lane(lane).concurrency(self.workers);
         let working = subject.run(worker.on(KIND, move |context: Context| {
             let tenant = context.task().tags.values().next().map(ToString::to_string);
-            noted.lock().unwrap_or_else(PoisonError::into_inner).push(tenant.unwrap_or_default());
+            order.lock().unwrap_or_else(PoisonError::into_inner).push(tenant.unwrap_or_default());
             async { Ok::<_, Fault>(Reply::done()) }
         }));
         subject.meter.until_completed(target).await;

@@ -143,12 +143,12 @@ async fn follow(subject: &Subject, id: &ExecutionId, speaker: &mut Speaker) -> a
     while let Some(item) = reader.next().await? {
         let StreamItem::Frame { .. } = item else { continue };
         let came = Instant::now();
-        let put_out = speaker.says.recv().await.unwrap_or(came);
+        let sent_at = speaker.says.recv().await.unwrap_or(came);
         frames += 1;
         if frames == WARM_UP {
             subject.meter.latencies.forget();
         } else if frames > WARM_UP {
-            subject.meter.latencies.took("frame_to_reader", came.saturating_duration_since(put_out));
+            subject.meter.latencies.took("frame_to_reader", came.saturating_duration_since(sent_at));
         }
         if frames < WARM_UP + ALONE {
             speaker.asks.send(())?;
@@ -187,13 +187,13 @@ impl Readers {
         let count = self.tasks.len();
         for nth in 0..alone {
             speaker.asks.send(())?;
-            let put_out = speaker.says.recv().await.context("the handler has ended")?;
+            let sent_at = speaker.says.recv().await.context("the handler has ended")?;
             for reader in 1..=count {
                 let Ok(frame) = tokio::time::timeout(STARVED, self.frames.recv()).await else {
                     return Ok(count + 1 - reader);
                 };
                 let (_, came) = frame.context("a reader was cut off")?;
-                took(nth, came.saturating_duration_since(put_out), reader == count);
+                took(nth, came.saturating_duration_since(sent_at), reader == count);
             }
         }
         let mut satisfied = 0;
@@ -219,17 +219,17 @@ async fn read(mut reader: SseReader, sender: mpsc::UnboundedSender<(u64, Instant
 /// Returns a worker whose handlers write frames on request, and the channels to request them.
 fn worker(subject: &Subject, at_once: usize) -> (Worker, Speaker) {
     let (asks, requests) = mpsc::unbounded_channel();
-    let (said, says) = mpsc::unbounded_channel();
+    let (sender, says) = mpsc::unbounded_channel();
     let requests = Arc::new(Mutex::new(requests));
     let worker = subject.flowfabric.worker("bench").concurrency(at_once).lease_ttl(Duration::from_secs(60));
     let worker = worker.on(KIND, move |context: Context, plan: Plan| {
-        let (requests, said) = (requests.clone(), said.clone());
+        let (requests, sender) = (requests.clone(), sender.clone());
         async move {
             let (out, text) = (context.stream("out"), "x".repeat(plan.bytes));
             for _ in 0..plan.alone {
                 requests.lock().await.recv().await;
                 // Fails when the receiver is gone.
-                said.send(Instant::now()).ok();
+                sender.send(Instant::now()).ok();
                 out.text(text.as_str()).await?;
             }
             for _ in 0..plan.at_once {

@@ -16,7 +16,7 @@ use crate::output::{ClosedPipe, escaped};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     Done,
-    Trouble,
+    Error,
     Usage,
     Failed,
     Cancelled,
@@ -29,7 +29,7 @@ pub(crate) enum Exit {
 /// Every code and its meaning, in the order of the help.
 const TABLE: &[(Exit, u8, &str)] = &[
     (Exit::Done, 0, "success; if it was waited for, the execution or flow completed"),
-    (Exit::Trouble, 1, "error: refused, no answer, or findings of the doctor"),
+    (Exit::Error, 1, "error: refused, no answer, or findings of the doctor"),
     (Exit::Usage, 2, "the command line, or a value in it, is invalid or not allowed; nothing was done"),
     (Exit::Failed, 3, "the execution or flow failed"),
     (Exit::Cancelled, 4, "the execution or flow was cancelled"),
@@ -89,7 +89,7 @@ pub(crate) fn after(error: &anyhow::Error) -> Exit {
     let (message, code) = (format!("{flag}{error:#}"), code(error));
     let is_usage = error.is::<Usage>() || is_bad_store;
     let is_bad_value = is_usage || code.is_some_and(|code| matches!(code.http_status(), 400 | 413 | 415));
-    let exit = if is_bad_value { Exit::Usage } else { Exit::Trouble };
+    let exit = if is_bad_value { Exit::Usage } else { Exit::Error };
     let word = code.map_or(if is_bad_value { "usage" } else { "error" }, Code::as_str);
     let text = match code.filter(|code| !message.contains(code.as_str())) {
         Some(code) => format!("error: {code}: {message}"),
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn a_usage_error_has_its_own_exit_code() {
         assert_eq!(after(&Usage("no such thing".into()).into()), Exit::Usage);
-        assert_eq!(after(&anyhow::anyhow!("no answer")), Exit::Trouble);
+        assert_eq!(after(&anyhow::anyhow!("no answer")), Exit::Error);
         assert_eq!(after(&ClosedPipe.into()), Exit::Done);
     }
 

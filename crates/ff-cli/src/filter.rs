@@ -12,7 +12,7 @@ use ff_sdk::Client;
 
 use crate::exit::Usage;
 use crate::paging::Paging;
-use crate::{moment, span};
+use crate::{span, timestamp};
 
 /// One condition of a filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,8 +81,8 @@ pub(crate) fn build(namespace: Namespace, terms: Vec<Term>, now: TimestampMs) ->
             Term::State(state) => once("state", &mut filter.state, state)?,
             Term::Reason(reason) => once("reason", &mut filter.blocking_reason, reason)?,
             Term::Kind(kind) => once("kind", &mut filter.kind, kind)?,
-            Term::Since(when) => once("since", &mut filter.created_from, when.moment(now))?,
-            Term::Until(when) => once("until", &mut filter.created_until, when.moment(now))?,
+            Term::Since(when) => once("since", &mut filter.created_from, when.resolve(now))?,
+            Term::Until(when) => once("until", &mut filter.created_until, when.resolve(now))?,
             Term::Tag(key, value) => {
                 if filter.tags.insert(key.clone(), value).is_some() {
                     return Err(Usage(format!("tag.{key}: must be given once, is given twice")));
@@ -110,10 +110,10 @@ pub(crate) enum TimeArg {
 }
 
 impl TimeArg {
-    pub(crate) fn moment(self, now: TimestampMs) -> TimestampMs {
+    pub(crate) fn resolve(self, now: TimestampMs) -> TimestampMs {
         match self {
             Self::Ago(span) => now - u64::try_from(span.as_millis()).unwrap_or(u64::MAX),
-            Self::At(moment) => moment,
+            Self::At(at) => at,
         }
     }
 }
@@ -122,9 +122,9 @@ impl FromStr for TimeArg {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match moment::parse(text) {
-            Ok(moment) => Ok(Self::At(moment)),
-            Err(_) => span::parse(text).map(Self::Ago).map_err(moment::add_timestamp_forms),
+        match timestamp::parse(text) {
+            Ok(at) => Ok(Self::At(at)),
+            Err(_) => span::parse(text).map(Self::Ago).map_err(timestamp::add_timestamp_forms),
         }
     }
 }

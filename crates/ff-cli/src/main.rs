@@ -9,7 +9,6 @@ mod filter;
 mod id;
 mod input;
 mod logging;
-mod moment;
 mod output;
 mod paging;
 mod program;
@@ -19,6 +18,7 @@ mod serving_flags;
 mod settings;
 mod span;
 mod table;
+mod timestamp;
 
 use std::process::ExitCode;
 

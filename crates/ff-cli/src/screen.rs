@@ -20,9 +20,9 @@ pub(crate) enum ColorChoice {
 impl ColorChoice {
     /// Sets whether this process uses colours.
     pub(crate) fn apply(self) {
-        let said = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        COLOURS.store(self.decide(output::is_terminal() && !is_dumb, said("NO_COLOR")), Ordering::Relaxed);
+        COLOURS.store(self.decide(output::is_terminal() && !is_dumb, is_set("NO_COLOR")), Ordering::Relaxed);
     }
 
     fn decide(self, is_terminal: bool, no_color: bool) -> bool {
@@ -40,9 +40,9 @@ pub(crate) fn has_colours() -> bool {
 
 /// Returns the width of the screen in columns: COLUMNS, or the width of the terminal; `None` for a pipe.
 pub(crate) fn width() -> Option<usize> {
-    let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let variable = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let has = || comfy_table::Table::new().width().map(usize::from);
-    said.filter(|columns| *columns > 0).or_else(has).filter(|columns| *columns > 0)
+    variable.filter(|columns| *columns > 0).or_else(has).filter(|columns| *columns > 0)
 }
 
 /// Returns the colour of a state by its first word.

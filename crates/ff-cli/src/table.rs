@@ -94,7 +94,7 @@ impl Table {
             self.wrap(width);
         }
         for name in self.dropped {
-            if self.needs() <= width {
+            if self.width() <= width {
                 return;
             }
             if let Some(nth) = self.headings.iter().position(|heading| heading == name) {
@@ -103,7 +103,7 @@ impl Table {
             }
         }
         for (name, more) in self.shortened.iter().zip((0..self.shortened.len()).rev()) {
-            let over = self.needs().saturating_sub(width);
+            let over = self.width().saturating_sub(width);
             if let Some(nth) = self.headings.iter().position(|heading| heading == name).filter(|_| over > 0) {
                 let least = if more > 0 { LEAST } else { screen::columns_of(name) };
                 let columns = self.columns(nth).saturating_sub(over).max(least);
@@ -124,7 +124,7 @@ impl Table {
     }
 
     /// Returns the width of the table in columns of the screen.
-    pub(crate) fn needs(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         let all = (0..self.headings.len()).map(|nth| self.columns(nth) + 2).sum::<usize>();
         all.saturating_sub(2)
     }

@@ -133,7 +133,7 @@ impl ExecutionFixture {
     }
 
     /// Returns the names of the signals that a task delivers to its worker.
-    pub(crate) fn handed(&self, task: &Task) -> Vec<String> {
+    pub(crate) fn signal_names(&self, task: &Task) -> Vec<String> {
         let resumption = task.resumption.as_ref().unwrap();
         let name = |id| self.model.signals(&self.id).iter().find(|signal| signal.id == id).unwrap().name.to_string();
         resumption.signals.iter().map(|id| name(*id)).collect()

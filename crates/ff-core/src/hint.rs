@@ -229,13 +229,13 @@ mod tests {
     fn a_stream_hint_is_sent_when_an_attempt_ends_or_begins() {
         let streamed = |execution: Execution| Execution { streamed: true, ..execution };
         let lost = streamed(crate::lease::expire(&running(), at(30_000)).after);
-        let is_told = |before: &Execution, after: &Execution| {
+        let is_hinted = |before: &Execution, after: &Execution| {
             hints(Some(before), after).contains(&Hint::StreamMoved { execution_id: after.id })
         };
-        assert!(is_told(&streamed(running()), &lost));
-        assert!(is_told(&lost, &Execution { attempts_made: 2, ..streamed(running()) }));
-        assert!(!is_told(&streamed(running()), &streamed(running())));
-        assert!(!is_told(&running(), &crate::lease::expire(&running(), at(30_000)).after), "there is none");
+        assert!(is_hinted(&streamed(running()), &lost));
+        assert!(is_hinted(&lost, &Execution { attempts_made: 2, ..streamed(running()) }));
+        assert!(!is_hinted(&streamed(running()), &streamed(running())));
+        assert!(!is_hinted(&running(), &crate::lease::expire(&running(), at(30_000)).after), "there is none");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Parses JSON that people write: an error names the field that is wrong.
 
+use serde::Deserializer;
 use serde::de::DeserializeOwned;
 
 use crate::engine_error::{Code, Refusal};
@@ -13,9 +14,18 @@ pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
         return Ok(value);
     }
     let mut json = serde_json::Deserializer::from_slice(bytes);
-    let value = serde_path_to_error::deserialize(&mut json).map_err(refusal)?;
+    let value = read_from(&mut json)?;
     json.end().map_err(|error| not_json(&error.to_string()))?;
     Ok(value)
+}
+
+/// Deserializes a value from any source, with the same errors.
+pub fn read_from<'de, T, D>(source: D) -> Result<T, Refusal>
+where
+    T: DeserializeOwned,
+    D: Deserializer<'de, Error = serde_json::Error>,
+{
+    serde_path_to_error::deserialize(source).map_err(refusal)
 }
 
 fn refusal(error: serde_path_to_error::Error<serde_json::Error>) -> Refusal {

@@ -39,7 +39,7 @@ impl OutageLog {
     }
 
     /// Logs the failure of another call. It opens no outage, because the store may refuse this call and still answer others.
-    pub fn noted(&self, call: &'static str, error: &EngineError) {
+    pub fn log_failure(&self, call: &'static str, error: &EngineError) {
         if is_away(error) {
             let failures = self.outage().failed(None, Instant::now());
             log_outage(call, error, failures);

@@ -140,8 +140,9 @@ macro_rules! queries {
                 key_ring(partition: u16) -> KeyRing = KeyRing(ReadKeyRing): ReadKeyRing { partition };
                 /// Verifies that a token opens a waitpoint, without using the token. Every failure is refused as
                 /// `invalid_token`, so that a caller without a valid token learns nothing.
-                judge_token(id: &ExecutionId, waitpoint: &WaitpointId, token: &PresentedToken) -> () = JudgeToken(JudgeToken):
-                    JudgeToken { execution_id: *id, waitpoint_id: *waitpoint, token: token.clone() };
+                verify_token(id: &ExecutionId, waitpoint: &WaitpointId, token: &PresentedToken) -> () =
+                    VerifyToken(VerifyToken):
+                    VerifyToken { execution_id: *id, waitpoint_id: *waitpoint, token: token.clone() };
                 /// Returns the namespace of an execution, or `None` for an unknown id. A server sends this query before
                 /// any other about an id that a tenant names. It reads equally little for existing and unknown ids, so
                 /// that its duration does not reveal which ids exist.
@@ -265,7 +266,7 @@ questions! {
     /// A query for a new token of a waitpoint.
     MintToken { execution_id: ExecutionId, waitpoint_id: WaitpointId }
     /// A query that verifies the token of a waitpoint.
-    JudgeToken { execution_id: ExecutionId, waitpoint_id: WaitpointId, token: PresentedToken }
+    VerifyToken { execution_id: ExecutionId, waitpoint_id: WaitpointId, token: PresentedToken }
     /// A query for one signal of an execution.
     ReadSignal { execution_id: ExecutionId, signal_id: SignalId }
     /// A query for the state of a flow.
@@ -316,9 +317,9 @@ checks! {
         FlowEventsArgs, EventsArgs, ListKeysArgs, QuotaKeysArgs, QuotaSlotsArgs, ListSchedulesArgs;
     |query, partitions| DueSchedulesArgs::check_for(query, partitions) => DueSchedulesArgs;
     |_query, _partitions| Ok(()) =>
-        DescribeLane, DescribeLiveLane, ListKids, DescribeFlow, Now, ListSweepableWorkers, FindKey, JudgeToken, NamespaceOf,
-        NamespaceOfFlow, EndOfFlow, ReadQuotaSet, ListAllQuotas, ReadBudgetLedger, UsageBacklogArgs, FindSchedule,
-        ReadScheduleAgenda;
+        DescribeLane, DescribeLiveLane, ListKids, DescribeFlow, Now, ListSweepableWorkers, FindKey, VerifyToken,
+        NamespaceOf, NamespaceOfFlow, EndOfFlow, ReadQuotaSet, ListAllQuotas, ReadBudgetLedger, UsageBacklogArgs,
+        FindSchedule, ReadScheduleAgenda;
 }
 
 /// A query for the policies and budgets of all namespaces.

@@ -69,7 +69,7 @@ impl Membership {
         let store = self.store.clone();
         self.announcing.spawn(async move {
             if let Err(error) = store.announce(hints).await {
-                store.outages().noted("announce", &error);
+                store.outages().log_failure("announce", &error);
             }
         });
     }

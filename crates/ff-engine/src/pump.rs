@@ -183,7 +183,7 @@ impl Pump {
                     self.sleep_towards(now, towards);
                 }
                 Err(error) => {
-                    self.store.outages().noted("clock", &error);
+                    self.store.outages().log_failure("clock", &error);
                     self.backoff.failed();
                 }
             }

@@ -143,7 +143,7 @@ impl QuotaKeeper {
         self.busy.remove(&policy_id);
         if let Err(error) = answer {
             // The reconciler finds these slots.
-            self.store.outages().noted("quotas", error);
+            self.store.outages().log_failure("quotas", error);
         }
     }
 
@@ -156,7 +156,7 @@ impl QuotaKeeper {
         let owned = self.owned.borrow().clone();
         self.reconciling.spawn(async move {
             if let Err(error) = reconciler.run(owned.as_ref()).await {
-                reconciler.store.outages().noted("quotas", &error);
+                reconciler.store.outages().log_failure("quotas", &error);
             }
             reconciler
         });

@@ -18,7 +18,7 @@ pub(crate) async fn reap_workers(store: Arc<dyn EngineStore>) {
         match store.sweep_workers().await {
             Ok(gone) if gone.is_empty() => {}
             Ok(gone) => tracing::info!(workers = gone.len(), "removed workers that stopped without leaving"),
-            Err(error) => store.outages().noted("worker sweep", &error),
+            Err(error) => store.outages().log_failure("worker sweep", &error),
         }
     }
 }

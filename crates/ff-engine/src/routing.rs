@@ -109,7 +109,7 @@ impl Routing {
             let next = match self.round().await {
                 Ok(next) => next,
                 Err(error) => {
-                    self.store.outages().noted("routing", &error);
+                    self.store.outages().log_failure("routing", &error);
                     self.workers_read = None;
                     Some(Instant::now() + AFTER_FAILURE)
                 }

@@ -118,7 +118,7 @@ impl Ticker {
                 ticks
             }
             Look::Agenda(Err(error)) => {
-                self.store.outages().noted("schedules", &error);
+                self.store.outages().log_failure("schedules", &error);
                 (self.is_asking, self.ask_at) = (false, Some(Instant::now() + Duration::from_secs(1)));
                 Vec::new()
             }
@@ -134,7 +134,7 @@ impl Ticker {
                 }
                 // The schedule comes due again by itself.
                 Err(error) => {
-                    self.store.outages().noted("schedules", &error);
+                    self.store.outages().log_failure("schedules", &error);
                     Vec::new()
                 }
             },

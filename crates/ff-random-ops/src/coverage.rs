@@ -38,7 +38,7 @@ impl Coverage {
     }
 
     /// Counts one occurrence of an event.
-    pub fn happened(&mut self, name: impl Into<Cow<'static, str>>) {
+    pub fn record(&mut self, name: impl Into<Cow<'static, str>>) {
         *self.counts.entry(name.into()).or_default() += 1;
     }
 
@@ -46,49 +46,47 @@ impl Coverage {
     pub(crate) fn count(&mut self, operation: &Operation, answer: &Result<Reply, Refusal>) {
         match answer {
             Ok(reply) => {
-                self.happened(name_of(operation, reply));
+                self.record(name_of(operation, reply));
                 self.count_details(reply);
             }
-            Err(refusal) => self.happened(refusal.code.as_str()),
+            Err(refusal) => self.record(refusal.code.as_str()),
         }
     }
 
     pub(crate) fn count_forgotten(&mut self, times: usize) {
-        (0..times).for_each(|_| self.happened("forgotten"));
+        (0..times).for_each(|_| self.record("forgotten"));
     }
 
     pub(crate) fn count_events(&mut self, times: usize) {
-        (0..times).for_each(|_| self.happened("event read"));
+        (0..times).for_each(|_| self.record("event read"));
     }
 
     fn count_details(&mut self, reply: &Reply) {
         match reply {
             Reply::FlowGrown(grown) => grown.edges.iter().for_each(|(_, state)| match state {
                 EdgeState::Pending => {}
-                EdgeState::Satisfied => self.happened("edge settled as satisfied"),
-                EdgeState::Failed => self.happened("edge settled as failed"),
-                EdgeState::Skipped => self.happened("edge settled as skipped"),
+                EdgeState::Satisfied => self.record("edge settled as satisfied"),
+                EdgeState::Failed => self.record("edge settled as failed"),
+                EdgeState::Skipped => self.record("edge settled as skipped"),
             }),
             Reply::FlowClosed(closed) if !closed.already && !closed.state.is_terminal() => {
-                self.happened("flow closed with members left");
+                self.record("flow closed with members left");
             }
-            Reply::FlowCancelled(cancelled) if !cancelled.already => self.happened(match cancelled.policy {
+            Reply::FlowCancelled(cancelled) if !cancelled.already => self.record(match cancelled.policy {
                 CancelPolicy::CancelAll => "cancel_all",
                 CancelPolicy::CancelPending => "cancel_pending",
                 CancelPolicy::LetActiveFinish => "let_active_finish",
                 CancelPolicy::FlowOnly => "flow_only",
             }),
-            Reply::ClaimDecision(taken) if !taken.admissions.is_empty() => self.happened("admission listed"),
-            Reply::ClaimAdmitted(claim) if claim.decision.tasks.is_empty() => {
-                self.happened("taken nothing as admitted")
-            }
-            Reply::ClaimAdmitted(_) => self.happened("taken as admitted"),
-            Reply::AdmissionsJudged(judged) => {
-                if judged.name.is_none() {
-                    self.happened("asked about another definition");
+            Reply::ClaimDecision(taken) if !taken.admissions.is_empty() => self.record("admission listed"),
+            Reply::ClaimAdmitted(claim) if claim.decision.tasks.is_empty() => self.record("taken nothing as admitted"),
+            Reply::ClaimAdmitted(_) => self.record("taken as admitted"),
+            Reply::AdmissionsEvaluated(answer) => {
+                if answer.name.is_none() {
+                    self.record("asked about another definition");
                 }
-                judged.verdicts.iter().for_each(|verdict| {
-                    self.happened(match verdict {
+                answer.verdicts.iter().for_each(|verdict| {
+                    self.record(match verdict {
                         AdmissionVerdict::Admitted => "admitted",
                         AdmissionVerdict::ReservedForOther => "reserved for another claim",
                         AdmissionVerdict::Refused { retry_at: None, .. } => "refused for a slot",
@@ -97,11 +95,11 @@ impl Coverage {
                 });
             }
             Reply::AdmissionsSettled(settled) => {
-                (0..settled.released).for_each(|_| self.happened("slots given back"));
-                settled.woken.iter().for_each(|_| self.happened("a waiter woken"));
+                (0..settled.released).for_each(|_| self.record("slots given back"));
+                settled.woken.iter().for_each(|_| self.record("a waiter woken"));
             }
             Reply::Cascaded(cascaded) if cascaded.more || cascaded.resolved > 0 => {
-                self.happened("a cascade was left");
+                self.record("a cascade was left");
             }
             _ => {}
         }
@@ -110,10 +108,10 @@ impl Coverage {
     /// Counts the claimed executions and the data handed to their workers.
     pub(crate) fn count_claims(&mut self, claimed: &[ClaimedExecution]) {
         if claimed.len() > 1 {
-            self.happened("several claimed");
+            self.record("several claimed");
         }
         for ClaimedExecution { task, signals, inputs, steps, .. } in claimed {
-            self.happened(match task.attempt {
+            self.record(match task.attempt {
                 _ if task.resumed => "claimed again after a wait",
                 Origin::Initial => "claimed for a first try",
                 Origin::Retry { .. } => "claimed for a retry",
@@ -121,27 +119,27 @@ impl Coverage {
                 Origin::Replay { .. } => "claimed for a replay",
             });
             match task.resumption.as_ref().map(|resumption| resumption.by) {
-                Some(ResumedBy::Signals) => self.happened("resumed by signals"),
-                Some(ResumedBy::Operator) => self.happened("resumed by operator"),
-                Some(ResumedBy::Timeout) => self.happened("resumed by timeout"),
-                None if task.flow.is_some() && task.resumed => self.happened("went on after its children"),
+                Some(ResumedBy::Signals) => self.record("resumed by signals"),
+                Some(ResumedBy::Operator) => self.record("resumed by operator"),
+                Some(ResumedBy::Timeout) => self.record("resumed by timeout"),
+                None if task.flow.is_some() && task.resumed => self.record("went on after its children"),
                 None => {}
             }
-            signals.iter().for_each(|_| self.happened("signal handed"));
+            signals.iter().for_each(|_| self.record("signal handed"));
             if signals.len() > 1 {
-                self.happened("several signals handed");
+                self.record("several signals handed");
             }
             if signals.iter().any(|received| received.payload.is_some()) {
-                self.happened("bytes of signals handed");
+                self.record("bytes of signals handed");
             }
             if inputs.iter().any(|input| input.payload.is_some()) {
-                self.happened("inputs handed");
+                self.record("inputs handed");
             }
             if !steps.steps.is_empty() {
-                self.happened("steps handed");
+                self.record("steps handed");
             }
             if steps.next.is_some() {
-                self.happened("some of the steps handed");
+                self.record("some of the steps handed");
             }
         }
     }
@@ -155,7 +153,7 @@ impl Coverage {
             }
         }
         for flow in model.flows() {
-            self.happened(match flow.state() {
+            self.record(match flow.state() {
                 FlowState::Staging => "flow left staging",
                 FlowState::Open => "flow left open",
                 FlowState::Running => "flow left running",
@@ -164,20 +162,20 @@ impl Coverage {
                 FlowState::Cancelled => "flow left cancelled",
             });
             if model.flow_events(&flow.id).any(|event| event.what == FlowEventKind::Reopened) {
-                self.happened("flow reopened");
+                self.record("flow reopened");
             }
         }
     }
 
     fn count_execution(&mut self, execution: &Execution) {
         if execution.membership.as_ref().is_some_and(|membership| membership.injected_bytes.is_some()) {
-            self.happened("payload replaced");
+            self.record("payload replaced");
         }
         match &execution.phase {
             Phase::Suspended { suspension } if suspension.escalated_at.is_some() => {
-                self.happened("escalated by a timeout");
+                self.record("escalated by a timeout");
             }
-            Phase::Finished { by, outcome, .. } => self.happened(match by {
+            Phase::Finished { by, outcome, .. } => self.record(match by {
                 FinishedBy::Holder => "ended by its holder",
                 FinishedBy::Cancel { .. } => "ended by cancel",
                 FinishedBy::Deadline => "ended by deadline",
@@ -197,18 +195,18 @@ impl Coverage {
     }
 
     fn count_group(&mut self, group: &Group) {
-        self.happened(match group.join {
+        self.record(match group.join {
             Join::AllOf => "all_of",
             Join::AnyOf { .. } => "any_of",
             Join::Quorum { .. } => "quorum",
         });
         match group.state {
             GroupState::Pending => {}
-            GroupState::Satisfied => self.happened("join met"),
-            GroupState::Impossible => self.happened("join impossible"),
+            GroupState::Satisfied => self.record("join met"),
+            GroupState::Impossible => self.record("join impossible"),
         }
         if group.round > 0 {
-            self.happened("a later round");
+            self.record("a later round");
         }
     }
 }
@@ -237,7 +235,7 @@ fn name_of(operation: &Operation, reply: &Reply) -> &'static str {
         Reply::ClaimDecision(taken) if taken.tasks.is_empty() => "taken nothing",
         Reply::ClaimDecision(_) | Reply::Claimed(_) => "taken",
         Reply::Renewed(_) => "renewed",
-        Reply::Noted(_) => "noted",
+        Reply::ProgressRecorded(_) => "noted",
         Reply::FramesAppended(_) => "appended",
         Reply::StepRecorded(recorded) if recorded.duplicate => "step recorded before",
         Reply::StepRecorded(_) => "step recorded",

@@ -28,8 +28,9 @@ pub use reference::{Entry, Reference};
 pub use run::{number, replay, run, runs};
 pub use subject::{Options, Setup, Subject, SubjectFactory, SubjectFuture};
 pub use transition::{
-    FrameBatch, Growth, Link, Node, OperatorRequest, OutgoingSignal, Pass, Plan, Point, Policies, RecordedStep, Rule,
-    ShownToken, Submission, SuspensionRequest, Transition, Tree, WaitpointChoice, WaitpointSelector, Whose,
+    FenceChoice, FrameBatch, Growth, Link, Node, OperatorRequest, OutgoingSignal, Pass, Plan, Point, Policies,
+    RecordedStep, Rule, ShownToken, Submission, SuspensionRequest, Transition, Tree, WaitpointChoice,
+    WaitpointSelector,
 };
 
 /// The time at which every run begins.

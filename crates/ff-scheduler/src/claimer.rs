@@ -20,7 +20,7 @@ use crate::ready::WorkFilter;
 use crate::shares::{Depth, Sizes, shares};
 
 /// Maximum number of failed rounds of claims before the caller gets the error.
-const TRIES: usize = 3;
+const ATTEMPTS_MAX: usize = 3;
 
 /// Time for which work is set aside after its partition did not answer. A part of a store may be away while the rest answers.
 const SET_ASIDE: Duration = Duration::from_millis(250);
@@ -103,7 +103,7 @@ impl Claimer {
                 // Partitions that do not answer do not delay the others.
                 Some(error) if claimed.is_empty() => {
                     failures += 1;
-                    if failures == TRIES || !is_away(&error) {
+                    if failures == ATTEMPTS_MAX || !is_away(&error) {
                         return Err(error);
                     }
                     offers = self.matchmaker.take(wanted, self.partitions(args.max));
@@ -134,7 +134,7 @@ impl Claimer {
             match answer {
                 Ok(some) => claimed.extend(some),
                 Err(error) => {
-                    self.store.outages().noted("claim", &error);
+                    self.store.outages().log_failure("claim", &error);
                     failed = Some(error);
                 }
             }
@@ -201,7 +201,7 @@ impl Claimer {
         for ClaimedExecution { task, .. } in claimed {
             let args = DelayArgs { execution_id: task.execution_id, fence: task.fence, start: Start::Now };
             if let Err(error) = self.store.delay(args).await {
-                self.store.outages().noted("give back", &error);
+                self.store.outages().log_failure("give back", &error);
             }
         }
     }

@@ -33,7 +33,7 @@ pub(crate) struct Limits {
     counting: JoinSet<(LaneId, Answer<()>)>,
     /// Lanes that are being counted. Executions that end in the meantime are counted afterwards.
     busy: BTreeSet<LaneId>,
-    tries: HashMap<LaneId, LaneRetry>,
+    retries: HashMap<LaneId, LaneRetry>,
 }
 
 /// The next retry of a lane without a hint, and its delay.
@@ -45,7 +45,7 @@ struct LaneRetry {
 impl Limits {
     pub(crate) fn new(store: Arc<dyn EngineStore>, matchmaker: Arc<Matchmaker>) -> Self {
         let (freed, counting, busy) = (BTreeMap::new(), JoinSet::new(), BTreeSet::new());
-        Self { store, matchmaker, freed, counting, busy, tries: HashMap::new() }
+        Self { store, matchmaker, freed, counting, busy, retries: HashMap::new() }
     }
 
     /// Notes that an execution of a lane with a limit ended on a partition.
@@ -63,7 +63,7 @@ impl Limits {
     pub(crate) async fn turn(&mut self) {
         self.count();
         self.plan();
-        let next = self.tries.iter().min_by_key(|(_, of)| of.at).map(|(lane, of)| (lane.clone(), of.at));
+        let next = self.retries.iter().min_by_key(|(_, of)| of.at).map(|(lane, of)| (lane.clone(), of.at));
         let at = next.as_ref().map(|(_, at)| *at);
         tokio::select! {
             Some(counted) = self.counting.join_next() => match counted {
@@ -95,9 +95,9 @@ impl Limits {
 
     fn counted(&mut self, lane: LaneId, counted: Answer<()>) {
         if let Err(error) = counted {
-            self.store.outages().noted("lane count", &error);
+            self.store.outages().log_failure("lane count", &error);
         }
-        self.tries.remove(&lane);
+        self.retries.remove(&lane);
         self.busy.remove(&lane);
         self.matchmaker.release(&lane);
     }
@@ -107,12 +107,12 @@ impl Limits {
         let limited = self.matchmaker.limited();
         for lane in limited {
             let first = || LaneRetry { at: Instant::now() + FIRST_TRY, after: FIRST_TRY };
-            self.tries.entry(lane).or_insert_with(first);
+            self.retries.entry(lane).or_insert_with(first);
         }
     }
 
     fn try_again(&mut self, lane: &LaneId) {
-        if let Some(LaneRetry { at, after }) = self.tries.get_mut(lane) {
+        if let Some(LaneRetry { at, after }) = self.retries.get_mut(lane) {
             *after = (*after * 2).min(LONGEST_TRY);
             *at = Instant::now() + *after;
         }

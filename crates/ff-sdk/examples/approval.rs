@@ -25,8 +25,8 @@ async fn main() -> anyhow::Result<()> {
         let yes = Signal::new(&waitpoint, "approved").json(&json!({ "comment": "looks good" }));
         client.signal(yes).await?;
     }
-    let said: String = client.wait(&job.execution_id).await?.json()?;
-    println!("{said}");
+    let answer: String = client.wait(&job.execution_id).await?.json()?;
+    println!("{answer}");
 
     working.abort();
     ff.shutdown().await;
@@ -45,7 +45,7 @@ async fn deploy(ctx: Context, version: String) -> Result<String, Fault> {
             inbox.send(waitpoint).map_err(|_| Fault::retryable("mail", "nobody reads the inbox"))
         });
     match asked.await? {
-        Decision::Approved(said) => Ok(format!("deployed {version}: {}", said.comment.unwrap_or_default())),
-        Decision::Rejected(said) => Ok(format!("kept the old one: {}", said.comment.unwrap_or_default())),
+        Decision::Approved(verdict) => Ok(format!("deployed {version}: {}", verdict.comment.unwrap_or_default())),
+        Decision::Rejected(verdict) => Ok(format!("kept the old one: {}", verdict.comment.unwrap_or_default())),
     }
 }

@@ -139,37 +139,37 @@ mod tests {
         }
     }
 
-    fn judged(callback: &Callback<'_>, now: TimestampMs) -> Result<(), CallbackRejection> {
+    fn verify(callback: &Callback<'_>, now: TimestampMs) -> Result<(), CallbackRejection> {
         CallbackSecret::parse(SECRET).unwrap().verify(callback, now)
     }
 
     #[test]
     fn the_published_example_is_believed() {
-        assert_eq!(judged(&callback(), NOW), Ok(()));
+        assert_eq!(verify(&callback(), NOW), Ok(()));
         let both = format!("v1,AAAA v1a,AAAA {SIGNATURE}");
-        assert_eq!(judged(&Callback { signature: &both, ..callback() }, NOW), Ok(()));
+        assert_eq!(verify(&Callback { signature: &both, ..callback() }, NOW), Ok(()));
     }
 
     #[test]
     fn a_callback_with_a_wrong_signature_is_rejected() {
         let wrong = Err(CallbackRejection::WrongSignature);
         for signature in ["", "v1,", &SIGNATURE[3..], "v2,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="] {
-            assert_eq!(judged(&Callback { signature, ..callback() }, NOW), wrong, "{signature:?}");
+            assert_eq!(verify(&Callback { signature, ..callback() }, NOW), wrong, "{signature:?}");
         }
-        assert_eq!(judged(&Callback { id: "msg_other", ..callback() }, NOW), wrong);
-        assert_eq!(judged(&Callback { body: Bytes::from_static(b"{}"), ..callback() }, NOW), wrong);
-        assert_eq!(judged(&Callback { timestamp: "1614265331", ..callback() }, NOW), wrong);
+        assert_eq!(verify(&Callback { id: "msg_other", ..callback() }, NOW), wrong);
+        assert_eq!(verify(&Callback { body: Bytes::from_static(b"{}"), ..callback() }, NOW), wrong);
+        assert_eq!(verify(&Callback { timestamp: "1614265331", ..callback() }, NOW), wrong);
         let other = CallbackSecret::parse("whsec_c2VjcmV0").unwrap();
         assert_eq!(other.verify(&callback(), NOW), wrong);
     }
 
     #[test]
     fn a_callback_outside_the_tolerance_is_rejected() {
-        assert_eq!(judged(&callback(), NOW + TOLERANCE_MS), Ok(()));
+        assert_eq!(verify(&callback(), NOW + TOLERANCE_MS), Ok(()));
         for now in [NOW + (TOLERANCE_MS + 1), NOW - (TOLERANCE_MS + 1)] {
-            assert_eq!(judged(&callback(), now), Err(CallbackRejection::Stale));
+            assert_eq!(verify(&callback(), now), Err(CallbackRejection::Stale));
         }
-        assert_eq!(judged(&Callback { timestamp: "soon", ..callback() }, NOW), Err(CallbackRejection::BadTimestamp));
+        assert_eq!(verify(&Callback { timestamp: "soon", ..callback() }, NOW), Err(CallbackRejection::BadTimestamp));
         assert!(matches!(CallbackSecret::parse("whsec_"), Err(CallbackRejection::BadSecret)));
         assert!(!format!("{:?}", CallbackSecret::parse(SECRET).unwrap()).contains("Mf"));
     }

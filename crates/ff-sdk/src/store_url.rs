@@ -22,8 +22,9 @@ pub fn without_password(url: &str) -> String {
 pub fn holds_password(url: &str) -> bool {
     let Some((_, rest)) = url.split_once("://") else { return false };
     let named = rest.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'));
-    let said = rest.split_once('?').is_some_and(|(_, said)| said.split('&').any(|one| one.starts_with("password=")));
-    named || said
+    let in_query =
+        rest.split_once('?').is_some_and(|(_, query)| query.split('&').any(|one| one.starts_with("password=")));
+    named || in_query
 }
 
 /// The durability of a SQLite file: the parameter `synchronous` of its URL.

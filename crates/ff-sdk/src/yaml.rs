@@ -141,8 +141,8 @@ mod tests {
 
     #[test]
     fn yaml_is_converted_to_the_same_json_in_order() {
-        let said = json("z: [1, -2, 2.5, true, null, ~]\na: {x: \"1\", y: no}\n7: |\n  two\n  lines\n");
-        assert_eq!(said, r#"{"z":[1,-2,2.5,true,null,null],"a":{"x":"1","y":"no"},"7":"two\nlines\n"}"#);
+        let output = json("z: [1, -2, 2.5, true, null, ~]\na: {x: \"1\", y: no}\n7: |\n  two\n  lines\n");
+        assert_eq!(output, r#"{"z":[1,-2,2.5,true,null,null],"a":{"x":"1","y":"no"},"7":"two\nlines\n"}"#);
         assert_eq!(json("{\"a\": [1]}"), r#"{"a":[1]}"#, "JSON is YAML");
         assert_eq!(json("p: &p {a: 1}\nq: *p\n"), r#"{"p":{"a":1},"q":{"a":1}}"#);
         assert_eq!(json("18446744073709551615"), "18446744073709551615");

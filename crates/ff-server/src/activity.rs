@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use ff_api::Activity;
+use ff_api::{Activity, ActivityQuery};
 use ff_scheduler::Runtime;
 
 use crate::metrics::Metrics;
@@ -13,11 +13,9 @@ use crate::problem::Result;
 pub(crate) async fn show(
     State(ff): State<Runtime>,
     State(metrics): State<Option<Metrics>>,
-    mut params: Params,
+    Params(query): Params<ActivityQuery>,
 ) -> Result<Json<Activity>> {
-    let namespace = params.namespace()?;
-    params.done()?;
     let Some(metrics) = metrics else { return Ok(Json(Activity::default())) };
     let now = ff.engine_store().now().await?;
-    Ok(Json(metrics.activity(namespace.as_ref(), now)))
+    Ok(Json(metrics.activity(query.namespace.as_ref(), now)))
 }

@@ -4,10 +4,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use ff_api::{CreateKey, NewKey, RevokeKey};
+use ff_api::{CreateKey, KeysQuery, NewKey, RevokeKey};
 use ff_core::contracts::{KeysPage, ListKeysArgs, RevokeKeyArgs, RevokedKey};
 use ff_core::entropy::SystemEntropy;
-use ff_core::limits;
 use ff_scheduler::Runtime;
 
 use crate::audit;
@@ -28,10 +27,8 @@ pub(crate) async fn create(State(ff): State<Runtime>, caller: Caller, Body(call)
 }
 
 /// Lists all keys ever created, without secrets.
-pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Result<Json<KeysPage>> {
-    let args =
-        ListKeysArgs { after: params.word("after")?, limit: params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT) };
-    params.done()?;
+pub(crate) async fn list(State(ff): State<Runtime>, Params(query): Params<KeysQuery>) -> Result<Json<KeysPage>> {
+    let args = ListKeysArgs { after: query.after, limit: query.limit.unwrap_or_default().0 };
     Ok(Json(ff.backend().list_keys(args).await?))
 }
 

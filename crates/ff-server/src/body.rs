@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use tokio::time::Instant;
 
 use crate::capacity::{IncomingBody, Slot};
-use crate::params::Params;
+use crate::params::Fields;
 use crate::problem::Problem;
 use crate::tenant;
 
@@ -107,7 +107,7 @@ impl<T: BodyLimit, S: Send + Sync> FromRequest<S> for Body<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
-        Params::of(request.uri())?.done()?;
+        Fields::of(request.uri())?.done()?;
         Ok(Self(read(request).await?))
     }
 }
@@ -121,18 +121,18 @@ impl<T: BodyLimit, S: Send + Sync> FromRequest<S> for BodyOnly<T> {
 }
 
 async fn read<T: BodyLimit>(request: Request) -> Result<T, Problem> {
-    said_to_be_json(request.headers())?;
+    check_content_type(request.headers())?;
     let (parts, body) = request.into_parts();
     let bytes = arrived(&parts, body, T::BODY_BYTES).await?;
-    let said = ff_api::object(if bytes.is_empty() { b"{}" } else { &bytes });
-    let mut said: T = said.map_err(|refusal: Refusal| match refusal.field {
+    let call = ff_api::object(if bytes.is_empty() { b"{}" } else { &bytes });
+    let mut call: T = call.map_err(|refusal: Refusal| match refusal.field {
         Some(_) => refusal,
         None => refusal.at("body"),
     })?;
-    if let Some(named) = said.namespace() {
+    if let Some(named) = call.namespace() {
         tenant::settle(tenant::of(&parts).as_ref(), named)?;
     }
-    Ok(said)
+    Ok(call)
 }
 
 /// Reads a whole body, unless it exceeds its limit, arrives too slowly, or does not fit into the memory for bodies. Only then
@@ -155,15 +155,15 @@ pub(crate) async fn arrived(parts: &Parts, mut body: Stream, limit: usize) -> Re
 }
 
 /// Refuses a body with a content type other than JSON. A body without a content type counts as JSON.
-fn said_to_be_json(headers: &HeaderMap) -> Result<(), Refusal> {
-    let Some(said) = headers.get(header::CONTENT_TYPE) else { return Ok(()) };
-    let essence = said.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
+fn check_content_type(headers: &HeaderMap) -> Result<(), Refusal> {
+    let Some(content_type) = headers.get(header::CONTENT_TYPE) else { return Ok(()) };
+    let essence = content_type.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
     if essence.eq_ignore_ascii_case("application/json") {
         return Ok(());
     }
     Err(Refusal::new(Code::UnsupportedMediaType)
         .at("Content-Type")
-        .because(format!("must be application/json, got {said:?}")))
+        .because(format!("must be application/json, got {content_type:?}")))
 }
 
 async fn collected(

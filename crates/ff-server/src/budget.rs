@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use ff_api::{DeleteBudget, PutBudget, ResetBudget};
+use ff_api::{DeleteBudget, NamespaceQuery, NoQuery, PutBudget, ResetBudget};
 use ff_core::contracts::{BudgetDeleted, BudgetInfo, BudgetRef, BudgetReset, Budgets, UsageInfo};
 use ff_core::types::Namespace;
 use ff_scheduler::Runtime;
@@ -13,9 +13,8 @@ use crate::path::{Budget, Flow, Id};
 use crate::problem::Result;
 
 /// Lists the budgets of a namespace.
-pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Result<Json<Budgets>> {
-    let namespace = params.namespace()?.unwrap_or_else(Namespace::default_name);
-    params.done()?;
+pub(crate) async fn list(State(ff): State<Runtime>, Params(query): Params<NamespaceQuery>) -> Result<Json<Budgets>> {
+    let namespace = query.namespace.unwrap_or_else(Namespace::default_name);
     Ok(Json(ff.backend().list_budgets(&namespace).await?))
 }
 
@@ -23,10 +22,9 @@ pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Resul
 pub(crate) async fn describe(
     State(ff): State<Runtime>,
     Budget(name): Budget,
-    mut params: Params,
+    Params(query): Params<NamespaceQuery>,
 ) -> Result<Json<BudgetInfo>> {
-    let namespace = params.namespace()?.unwrap_or_else(Namespace::default_name);
-    params.done()?;
+    let namespace = query.namespace.unwrap_or_else(Namespace::default_name);
     Ok(Json(ff.backend().describe_budget(BudgetRef { namespace, name }).await?))
 }
 
@@ -60,13 +58,11 @@ pub(crate) async fn delete(
 }
 
 /// Returns the usage of an execution.
-pub(crate) async fn of_execution(State(ff): State<Runtime>, Id(id): Id, params: Params) -> Result<Json<UsageInfo>> {
-    params.done()?;
+pub(crate) async fn of_execution(State(ff): State<Runtime>, Id(id): Id, _: Params<NoQuery>) -> Result<Json<UsageInfo>> {
     Ok(Json(ff.backend().usage(&id).await?))
 }
 
 /// Returns the total usage of the members of a flow.
-pub(crate) async fn of_flow(State(ff): State<Runtime>, Flow(id): Flow, params: Params) -> Result<Json<UsageInfo>> {
-    params.done()?;
+pub(crate) async fn of_flow(State(ff): State<Runtime>, Flow(id): Flow, _: Params<NoQuery>) -> Result<Json<UsageInfo>> {
     Ok(Json(ff.backend().flow_usage(&id).await?))
 }

@@ -86,8 +86,8 @@ impl OpenConnections {
             return;
         }
         self.warned_at = Some(Instant::now());
-        let whose = if full == PoolError::All { "in all".to_owned() } else { format!("from {address}") };
-        tracing::warn!("connections are refused: the maximum number of connections {whose} is open");
+        let scope = if full == PoolError::All { "in all".to_owned() } else { format!("from {address}") };
+        tracing::warn!("connections are refused: the maximum number of connections {scope} is open");
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use axum::Json;
 use axum::extract::State;
-use ff_api::{Decision, Decisions};
+use ff_api::{Decision, Decisions, DecisionsQuery};
 use ff_core::backend::Answer;
 use ff_core::contracts::DeliveriesArgs;
 use ff_core::limits;
@@ -23,10 +23,9 @@ const PAGES: usize = 10;
 
 /// Lists the approvals and rejections in a namespace, newest first. A feed is read forward from a start time, so a longer span
 /// is read only when the shorter one has too few decisions.
-pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Result<Json<Decisions>> {
-    let namespace = params.namespace()?.unwrap_or_else(Namespace::default_name);
-    let limit = params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT);
-    params.done()?;
+pub(crate) async fn list(State(ff): State<Runtime>, Params(query): Params<DecisionsQuery>) -> Result<Json<Decisions>> {
+    let namespace = query.namespace.unwrap_or_else(Namespace::default_name);
+    let limit = query.limit.unwrap_or_default().0;
     DeliveriesArgs { after: None, limit }.check()?;
     let now = ff.engine_store().now().await?;
     let mut latest = Decisions { decisions: Vec::new(), more: false };

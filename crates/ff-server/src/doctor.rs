@@ -2,17 +2,18 @@
 
 use axum::Json;
 use axum::extract::State;
-use ff_api::DoctorReport;
+use ff_api::{DoctorQuery, DoctorReport};
 use ff_scheduler::Runtime;
 
 use crate::params::Params;
 use crate::problem::Result;
 
 /// Examines one partition, or all if none is named, and reports the findings.
-pub(crate) async fn examine(State(ff): State<Runtime>, mut params: Params) -> Result<Json<DoctorReport>> {
-    let partition = params.number("partition")?;
-    params.done()?;
-    let partitions = match partition {
+pub(crate) async fn examine(
+    State(ff): State<Runtime>,
+    Params(query): Params<DoctorQuery>,
+) -> Result<Json<DoctorReport>> {
+    let partitions = match query.partition {
         Some(partition) => vec![partition],
         None => (0..ff.backend().partitions().num_flow_partitions).collect(),
     };

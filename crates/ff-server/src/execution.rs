@@ -5,8 +5,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use ff_api::{
-    Batch, BatchItem, BatchReply, Bulk, BulkVerb, Encoding, ExecutionEnd, IDEMPOTENCY_KEY, Page, PayloadView, Submit,
-    object,
+    Batch, BatchItem, BatchReply, Bulk, BulkVerb, ExecutionEnd, ExecutionsQuery, IDEMPOTENCY_KEY, NoQuery, Page,
+    PayloadQuery, PayloadView, ResultQuery, Submit, object,
 };
 use ff_core::backend::Answer;
 use ff_core::contracts::{
@@ -15,12 +15,12 @@ use ff_core::contracts::{
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::explain::Explanation;
 use ff_core::limits;
-use ff_core::types::{ExecutionId, IdempotencyKey, Namespace, TimestampMs};
+use ff_core::types::{ExecutionId, IdempotencyKey, Namespace};
 use ff_scheduler::Runtime;
 
 use crate::body::Body;
 use crate::callers::Caller;
-use crate::params::{Params, word};
+use crate::params::{Params, cursor, word};
 use crate::path::Id;
 use crate::problem::{Problem, Result};
 use crate::{page, tenant, trace};
@@ -61,21 +61,20 @@ pub(crate) async fn submit_many(
 }
 
 /// Lists executions, newest first, a page at a time.
-pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Result<Json<Page>> {
+pub(crate) async fn list(State(ff): State<Runtime>, Params(query): Params<ExecutionsQuery>) -> Result<Json<Page>> {
     let filter = Filter {
-        namespace: params.namespace()?.unwrap_or_else(Namespace::default_name),
-        lane: params.word("lane")?,
-        state: params.word("state")?,
-        blocking_reason: params.word("blocking_reason")?,
-        kind: params.word("kind")?,
-        tags: params.tags()?,
-        created_from: params.number("created_from")?.map(TimestampMs),
-        created_until: params.number("created_until")?.map(TimestampMs),
+        namespace: query.namespace.unwrap_or_else(Namespace::default_name),
+        lane: query.lane,
+        state: query.state,
+        blocking_reason: query.blocking_reason,
+        kind: query.kind,
+        tags: query.tags,
+        created_from: query.created_from,
+        created_until: query.created_until,
     };
-    let after = params.parsed("cursor")?;
-    let limit = params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT);
+    let after = cursor("cursor", query.cursor)?;
+    let limit = query.limit.unwrap_or_default().0;
     let args = ListArgs { filter, after, limit };
-    params.done()?;
     let mut page = ff.backend().list(args).await?;
     if page::cut(&mut page.executions) {
         page.next =
@@ -85,23 +84,23 @@ pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Resul
 }
 
 /// Returns an execution and its state.
-pub(crate) async fn describe(State(ff): State<Runtime>, Id(id): Id, params: Params) -> Result<Json<ExecutionInfo>> {
-    params.done()?;
+pub(crate) async fn describe(State(ff): State<Runtime>, Id(id): Id, _: Params<NoQuery>) -> Result<Json<ExecutionInfo>> {
     Ok(Json(ff.backend().describe(&id).await?))
 }
 
 /// Explains why an execution does not run, and suggests actions.
-pub(crate) async fn explain(State(ff): State<Runtime>, Id(id): Id, params: Params) -> Result<Json<Explanation>> {
-    params.done()?;
+pub(crate) async fn explain(State(ff): State<Runtime>, Id(id): Id, _: Params<NoQuery>) -> Result<Json<Explanation>> {
     Ok(Json(ff.backend().explain(&id).await?))
 }
 
 /// Returns the submitted bytes: as they are, or as JSON when the request names an encoding.
-pub(crate) async fn payload(State(ff): State<Runtime>, Id(id): Id, mut params: Params) -> Result<Response> {
-    let encoding: Option<Encoding> = params.word("encoding")?;
-    params.done()?;
+pub(crate) async fn payload(
+    State(ff): State<Runtime>,
+    Id(id): Id,
+    Params(query): Params<PayloadQuery>,
+) -> Result<Response> {
     let payload = ff.backend().payload(&id).await?;
-    if let Some(encoding) = encoding {
+    if let Some(encoding) = query.encoding {
         return Ok(Json(PayloadView::of(&payload, encoding)).into_response());
     }
     let media_type = HeaderValue::from_bytes(payload.content_type.as_str().as_bytes());
@@ -116,22 +115,23 @@ pub(crate) async fn payload(State(ff): State<Runtime>, Id(id): Id, mut params: P
 }
 
 /// Returns how an execution ended; can wait for its end.
-pub(crate) async fn result(State(ff): State<Runtime>, Id(id): Id, mut params: Params) -> Result<Json<ExecutionEnd>> {
-    let wait_ms = params.number("wait_ms")?.unwrap_or(0);
-    let encoding: Encoding = params.word("encoding")?.unwrap_or_default();
-    params.done()?;
+pub(crate) async fn result(
+    State(ff): State<Runtime>,
+    Id(id): Id,
+    Params(query): Params<ResultQuery>,
+) -> Result<Json<ExecutionEnd>> {
+    let wait_ms = query.wait_ms.unwrap_or_default().0;
     check_wait(wait_ms)?;
     let ended = if wait_ms == 0 { None } else { ff.long_poll().ended(&id, wait_ms).await? };
     let ended = match ended {
         Some(ended) => ended,
         None => ff.backend().result(&id).await?,
     };
-    Ok(Json(ExecutionEnd::of(ended, encoding)))
+    Ok(Json(ExecutionEnd::of(ended, query.encoding.unwrap_or_default())))
 }
 
 /// Lists the attempts of an execution.
-pub(crate) async fn attempts(State(ff): State<Runtime>, Id(id): Id, params: Params) -> Result<Json<Attempts>> {
-    params.done()?;
+pub(crate) async fn attempts(State(ff): State<Runtime>, Id(id): Id, _: Params<NoQuery>) -> Result<Json<Attempts>> {
     Ok(Json(ff.backend().attempts(&id).await?))
 }
 

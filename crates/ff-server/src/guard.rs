@@ -82,7 +82,7 @@ impl Guard {
     /// Adds a request that the store did not answer to the log of outages.
     fn log_outage(&self, response: &Response) {
         if let Some(StoreOutage(error)) = response.extensions().get() {
-            self.store.outages().noted("request", error);
+            self.store.outages().log_failure("request", error);
         }
     }
 
@@ -144,7 +144,7 @@ impl Guard {
             }
         };
         // A valid key is never held back because of wrong keys from the same address.
-        let key = match keyring.judge(&presented).await {
+        let key = match keyring.verify(&presented).await {
             Ok(key) => key,
             Err(error) if error.code() == Code::Unauthenticated => {
                 // Callers can invent ids, so unknown ids are counted together.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use ff_core::api_key::{ApiKey, SecretKey, check_validity, judge, unknown_key};
+use ff_core::api_key::{ApiKey, SecretKey, check_validity, unknown_key, verify};
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::contracts::ListKeysArgs;
 use ff_core::engine_error::{EngineError, Refusal};
@@ -45,9 +45,9 @@ impl Keyring {
     }
 
     /// Returns the presented key if it exists, its secret matches and it is valid.
-    pub(crate) async fn judge(&self, presented: &SecretKey) -> Answer<Arc<ApiKey>> {
+    pub(crate) async fn verify(&self, presented: &SecretKey) -> Answer<Arc<ApiKey>> {
         let found = self.find(presented.id()).await?.ok_or_else(unknown_key)?;
-        judge(Some(&found.key), presented, found.time())?;
+        verify(Some(&found.key), presented, found.time())?;
         Ok(found.key)
     }
 
@@ -57,7 +57,7 @@ impl Keyring {
     }
 
     /// Checks again a key that was accepted before.
-    async fn judge_again(&self, accepted: &ApiKey) -> Answer<()> {
+    async fn verify_again(&self, accepted: &ApiKey) -> Answer<()> {
         let found = self.find(&accepted.info.key_id).await?.ok_or_else(unknown_key)?;
         if found.key.secret_hash != accepted.secret_hash {
             return Err(unknown_key().into());
@@ -113,7 +113,7 @@ impl AcceptedKey {
     /// Returns the reason why the key is no longer accepted, if any. If the store does not answer, the key stays accepted: the
     /// stream has no data then either.
     pub(crate) async fn refused(&self) -> Option<Refusal> {
-        match self.keyring.judge_again(&self.key).await {
+        match self.keyring.verify_again(&self.key).await {
             Err(EngineError::Refused(refusal)) => Some(refusal),
             Ok(()) | Err(_) => None,
         }

@@ -2,11 +2,10 @@
 
 use axum::Json;
 use axum::extract::State;
-use ff_api::{ConfigureLane, LanesPage};
+use ff_api::{ConfigureLane, LanesPage, LanesQuery, NamespaceQuery};
 use ff_core::contracts::{LaneInfo, ListLanesArgs};
 use ff_core::engine_error::Code;
 use ff_core::explain::LaneExplanation;
-use ff_core::limits;
 use ff_core::types::{LaneId, Namespace};
 use ff_scheduler::Runtime;
 
@@ -16,16 +15,15 @@ use crate::path::Lane;
 use crate::problem::Result;
 
 /// Lists lanes ordered by key, a page at a time.
-pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Result<Json<LanesPage>> {
-    let after = params.text("after").map(|key| LaneId::parse_key(&key)).transpose();
+pub(crate) async fn list(State(ff): State<Runtime>, Params(query): Params<LanesQuery>) -> Result<Json<LanesPage>> {
+    let after = query.after.map(|key| LaneId::parse_key(&key)).transpose();
     let after = after.map_err(|error| Code::InvalidCursor.refusal().at("after").because(error.to_string()))?;
     let args = ListLanesArgs {
-        namespace: params.namespace()?,
+        namespace: query.namespace,
         after,
-        limit: params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT),
-        finished: params.flag("finished")?.unwrap_or(true),
+        limit: query.limit.unwrap_or_default().0,
+        finished: query.finished.unwrap_or(true),
     };
-    params.done()?;
     Ok(Json(ff.backend().list_lanes(args).await?.into()))
 }
 
@@ -33,10 +31,9 @@ pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Resul
 pub(crate) async fn describe(
     State(ff): State<Runtime>,
     Lane(lane): Lane,
-    mut params: Params,
+    Params(query): Params<NamespaceQuery>,
 ) -> Result<Json<LaneInfo>> {
-    let namespace = params.namespace()?.unwrap_or_else(Namespace::default_name);
-    params.done()?;
+    let namespace = query.namespace.unwrap_or_else(Namespace::default_name);
     Ok(Json(ff.backend().describe_lane(&namespace, &lane).await?))
 }
 
@@ -44,10 +41,9 @@ pub(crate) async fn describe(
 pub(crate) async fn explain(
     State(ff): State<Runtime>,
     Lane(lane): Lane,
-    mut params: Params,
+    Params(query): Params<NamespaceQuery>,
 ) -> Result<Json<LaneExplanation>> {
-    let namespace = params.namespace()?.unwrap_or_else(Namespace::default_name);
-    params.done()?;
+    let namespace = query.namespace.unwrap_or_else(Namespace::default_name);
     Ok(Json(ff.backend().explain_lane(&namespace, &lane).await?))
 }
 

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use ff_api::{DeleteQuota, PutQuota};
+use ff_api::{DeleteQuota, NamespaceQuery, PutQuota};
 use ff_core::contracts::{QuotaDeleted, QuotaInfo, QuotaRef, Quotas};
 use ff_core::quota::QuotaPolicy;
 use ff_core::types::Namespace;
@@ -14,9 +14,8 @@ use crate::path::Quota;
 use crate::problem::Result;
 
 /// Lists the quota policies of a namespace.
-pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Result<Json<Quotas>> {
-    let namespace = params.namespace()?.unwrap_or_else(Namespace::default_name);
-    params.done()?;
+pub(crate) async fn list(State(ff): State<Runtime>, Params(query): Params<NamespaceQuery>) -> Result<Json<Quotas>> {
+    let namespace = query.namespace.unwrap_or_else(Namespace::default_name);
     Ok(Json(ff.backend().list_quotas(&namespace).await?))
 }
 
@@ -24,10 +23,9 @@ pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Resul
 pub(crate) async fn describe(
     State(ff): State<Runtime>,
     Quota(name): Quota,
-    mut params: Params,
+    Params(query): Params<NamespaceQuery>,
 ) -> Result<Json<QuotaInfo>> {
-    let namespace = params.namespace()?.unwrap_or_else(Namespace::default_name);
-    params.done()?;
+    let namespace = query.namespace.unwrap_or_else(Namespace::default_name);
     Ok(Json(ff.backend().describe_quota(QuotaRef { namespace, name }).await?))
 }
 

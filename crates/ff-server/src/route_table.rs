@@ -3,6 +3,8 @@
 use std::sync::LazyLock;
 
 use ff_api::access::{self, Access};
+use ff_api::{Parameter, Query};
+use schemars::SchemaGenerator;
 
 /// How the server treats requests to a route, as explained at [`ff_api::routes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +40,7 @@ macro_rules! call_rows {
 }
 
 macro_rules! handler_rows {
-    ($($method:ident $path:literal $access:ident $handler:path $(, $mark:ident)*;)*) => {
+    ($($method:ident $path:literal $access:ident $handler:path $(: $query:ident)? $(, $mark:ident)*;)*) => {
         const HANDLERS: &[Route] = &[$(Route {
             method: stringify!($method),
             path: $path,
@@ -46,6 +48,14 @@ macro_rules! handler_rows {
             name: stringify!($handler),
             marks: &[$(Mark::$mark),*],
         }),*];
+
+        /// Describes the query parameters of a route.
+        pub(crate) fn parameters(method: &str, path: &str, generator: &mut SchemaGenerator) -> Vec<Parameter> {
+            match (method, path) {
+                $($((stringify!($method), $path) => ff_api::$query::parameters(generator),)?)*
+                _ => Vec::new(),
+            }
+        }
     };
 }
 
@@ -63,6 +73,9 @@ pub(crate) const APPROVAL: &str = "/approvals/{id}/{waitpoint}";
 
 /// The route that reads the output of an execution.
 pub(crate) const STREAM: &str = "/v1/executions/{id}/stream";
+
+/// Query parameter of the token for that stream: a browser's `EventSource` cannot send headers of the page.
+pub(crate) const STREAM_TOKEN_PARAMETER: &str = "token";
 
 /// Returns the route of a request. A `GET` route also answers `HEAD`.
 fn route(method: &str, path: &str) -> Option<&'static Route> {

@@ -7,7 +7,7 @@ use axum::extract::{Path, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 use axum::{Json, Router, middleware};
-use ff_api::Deployment;
+use ff_api::{Deployment, NoQuery};
 use ff_core::engine_error::Code;
 use ff_scheduler::Runtime;
 use tokio_util::sync::CancellationToken;
@@ -36,7 +36,7 @@ macro_rules! call_routes {
 }
 
 macro_rules! handler_routes {
-    ($($method:ident $path:literal $access:ident $handler:path $(, $mark:ident)*;)*) => {
+    ($($method:ident $path:literal $access:ident $handler:path $(: $query:ident)? $(, $mark:ident)*;)*) => {
         fn with_handlers(router: Router<ServerState>) -> Router<ServerState> {
             router$(.route($path, axum::routing::$method($handler)))*
         }
@@ -81,8 +81,10 @@ async fn under_rules(State(rules): State<Arc<Rules>>, request: Request, next: Ne
     }
 }
 
-async fn meaning(code: std::result::Result<Path<String>, PathRejection>, params: Params) -> Result<Json<ErrorPage>> {
-    params.done()?;
+async fn meaning(
+    code: std::result::Result<Path<String>, PathRejection>,
+    _: Params<NoQuery>,
+) -> Result<Json<ErrorPage>> {
     let code = code.ok().and_then(|Path(text)| Code::from_code(&text)).ok_or(Code::NotFound)?;
     Ok(Json(ErrorPage::of(code)))
 }
@@ -93,9 +95,8 @@ async fn partitions(
     State(ff): State<Runtime>,
     State(links): State<Links>,
     caller: Caller,
-    params: Params,
+    _: Params<NoQuery>,
 ) -> Result<Json<Deployment>> {
-    params.done()?;
     let public_url = links.public_url().map(|url| url.as_str().to_owned());
     Ok(Json(Deployment { partitions: ff.backend().partitions(), public_url, namespace: caller.tenant().cloned() }))
 }

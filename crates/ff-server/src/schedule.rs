@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::extract::State;
 use ff_api::{
-    BackfillSchedule, DeleteSchedule, PauseSchedule, PutSchedule, ResumeSchedule, ScheduleView, SchedulesPage,
-    TriggerSchedule,
+    BackfillSchedule, DeleteSchedule, NamespaceQuery, NextTicksQuery, PauseSchedule, PutSchedule, ResumeSchedule,
+    ScheduleView, SchedulesPage, SchedulesQuery, TriggerSchedule,
 };
 use ff_core::contracts::{BackfilledTicks, ListSchedulesArgs, NextTicks, ScheduleDeleted, ScheduleInfo, ScheduleRef};
 use ff_core::limits;
@@ -18,13 +18,15 @@ use crate::path::Schedule;
 use crate::problem::{Problem, Result};
 
 /// Lists the schedules of a namespace, a page at a time.
-pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Result<Json<SchedulesPage>> {
+pub(crate) async fn list(
+    State(ff): State<Runtime>,
+    Params(query): Params<SchedulesQuery>,
+) -> Result<Json<SchedulesPage>> {
     let args = ListSchedulesArgs {
-        namespace: params.namespace()?.unwrap_or_else(Namespace::default_name),
-        after: params.word("after")?,
-        limit: params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT),
+        namespace: query.namespace.unwrap_or_else(Namespace::default_name),
+        after: query.after,
+        limit: query.limit.unwrap_or_default().0,
     };
-    params.done()?;
     let page = SchedulesPage::of(ff.backend().schedules(args).await?);
     Ok(Json(page.map_err(|error| Problem::defect(&format!("schedules cannot be written: {error}")))?))
 }
@@ -33,10 +35,9 @@ pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Resul
 pub(crate) async fn describe(
     State(ff): State<Runtime>,
     Schedule(name): Schedule,
-    mut params: Params,
+    Params(query): Params<NamespaceQuery>,
 ) -> Result<Json<ScheduleView>> {
-    let namespace = params.namespace()?.unwrap_or_else(Namespace::default_name);
-    params.done()?;
+    let namespace = query.namespace.unwrap_or_else(Namespace::default_name);
     view(ff.backend().describe_schedule(ScheduleRef { namespace, name }).await?)
 }
 
@@ -44,11 +45,10 @@ pub(crate) async fn describe(
 pub(crate) async fn next(
     State(ff): State<Runtime>,
     Schedule(name): Schedule,
-    mut params: Params,
+    Params(query): Params<NextTicksQuery>,
 ) -> Result<Json<NextTicks>> {
-    let namespace = params.namespace()?.unwrap_or_else(Namespace::default_name);
-    let count = params.number("count")?.unwrap_or(limits::TICKS_LISTED);
-    params.done()?;
+    let namespace = query.namespace.unwrap_or_else(Namespace::default_name);
+    let count = query.count.unwrap_or(limits::TICKS_LISTED);
     Ok(Json(ff.backend().next_ticks(ScheduleRef { namespace, name }, count).await?))
 }
 

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use ff_api::{RotateSecret, RotationReport, Secrets};
+use ff_api::{NoQuery, RotateSecret, RotationReport, Secrets};
 use ff_scheduler::Runtime;
 
 use crate::audit;
@@ -25,7 +25,6 @@ pub(crate) async fn rotate(
 }
 
 /// Lists the names of the secrets, without the secrets.
-pub(crate) async fn list(State(ff): State<Runtime>, params: Params) -> Result<Json<Secrets>> {
-    params.done()?;
+pub(crate) async fn list(State(ff): State<Runtime>, _: Params<NoQuery>) -> Result<Json<Secrets>> {
     Ok(Json(Secrets { partitions: ff.backend().kids().await? }))
 }

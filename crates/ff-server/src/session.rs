@@ -11,7 +11,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, Method, header};
 use axum::response::{IntoResponse, Response};
-use ff_api::{BeginSession, EndSession, Session};
+use ff_api::{BeginSession, EndSession, NoQuery, Session};
 use ff_core::api_key::{SecretKey, unauthenticated, unknown_key};
 use ff_core::engine_error::{Code, Refusal};
 
@@ -36,8 +36,7 @@ const LASTS: Duration = Duration::from_secs(12 * 3_600);
 const OWN_PAGE: &str = "FF-Console";
 
 /// Returns the session of the caller.
-pub(crate) async fn show(caller: Caller, params: Params) -> Result<Json<Session>> {
-    params.done()?;
+pub(crate) async fn show(caller: Caller, _: Params<NoQuery>) -> Result<Json<Session>> {
     Ok(Json(of(&caller)))
 }
 

@@ -3,20 +3,19 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
-use ff_api::{Deliver, Encoding, ReceivedSignal};
+use ff_api::{Deliver, DeliveriesQuery, ReceivedSignal, SignalQuery, SignalsQuery};
 use ff_core::api_key::Role;
 use ff_core::contracts::{
     DeliverArgs, DeliveredSignal, DeliveriesArgs, DeliveriesPage, SignalsArgs, SignalsPage, WaitpointRef, check_wait,
 };
 use ff_core::engine_error::{Code, EngineError};
-use ff_core::limits;
 use ff_core::token::PresentedToken;
 use ff_scheduler::Runtime;
 
 use crate::body::Body;
 use crate::callers::{Caller, CountedCaller};
 use crate::execution::{key_in, resolve_idempotency_key};
-use crate::params::Params;
+use crate::params::{Params, cursor};
 use crate::path::{Id, SignalPath};
 use crate::problem::Result;
 
@@ -62,13 +61,13 @@ pub(crate) fn count_wrong(caller: &Caller, error: Option<&EngineError>) {
 }
 
 /// Lists the signals of an execution, oldest first.
-pub(crate) async fn list(State(ff): State<Runtime>, Id(id): Id, mut params: Params) -> Result<Json<SignalsPage>> {
-    let args = SignalsArgs {
-        execution_id: id,
-        skip: params.number("skip")?.unwrap_or(0),
-        limit: params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT),
-    };
-    params.done()?;
+pub(crate) async fn list(
+    State(ff): State<Runtime>,
+    Id(id): Id,
+    Params(query): Params<SignalsQuery>,
+) -> Result<Json<SignalsPage>> {
+    let args =
+        SignalsArgs { execution_id: id, skip: query.skip.unwrap_or(0), limit: query.limit.unwrap_or_default().0 };
     Ok(Json(ff.backend().signals(args).await?))
 }
 
@@ -77,21 +76,18 @@ pub(crate) async fn read(
     State(ff): State<Runtime>,
     Id(id): Id,
     SignalPath(signal): SignalPath,
-    mut params: Params,
+    Params(query): Params<SignalQuery>,
 ) -> Result<Json<ReceivedSignal>> {
-    let encoding: Encoding = params.word("encoding")?.unwrap_or_default();
-    params.done()?;
-    Ok(Json(ReceivedSignal::of(ff.backend().signal(&id, &signal).await?, encoding)))
+    Ok(Json(ReceivedSignal::of(ff.backend().signal(&id, &signal).await?, query.encoding.unwrap_or_default())))
 }
 
 /// Lists the deliveries since a cursor; can wait for the next one.
-pub(crate) async fn deliveries(State(ff): State<Runtime>, mut params: Params) -> Result<Json<DeliveriesPage>> {
-    let args = DeliveriesArgs {
-        after: params.parsed("after").map_err(|refusal| refusal.at("after"))?,
-        limit: params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT),
-    };
-    let wait_ms = params.number("wait_ms")?.unwrap_or(0);
-    params.done()?;
+pub(crate) async fn deliveries(
+    State(ff): State<Runtime>,
+    Params(query): Params<DeliveriesQuery>,
+) -> Result<Json<DeliveriesPage>> {
+    let args = DeliveriesArgs { after: cursor("after", query.after)?, limit: query.limit.unwrap_or_default().0 };
+    let wait_ms = query.wait_ms.unwrap_or_default().0;
     check_wait(wait_ms)?;
     args.check()?;
     Ok(Json(ff.long_poll().next_deliveries(args, wait_ms).await?))

@@ -2,9 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
-use ff_api::StepsPage;
+use ff_api::{StepsPage, StepsQuery};
 use ff_core::contracts::ListStepsArgs;
-use ff_core::limits;
 use ff_scheduler::Runtime;
 
 use crate::params::Params;
@@ -12,12 +11,11 @@ use crate::path::Id;
 use crate::problem::Result;
 
 /// Lists the recorded steps of an execution with their results, in the order of recording.
-pub(crate) async fn list(State(ff): State<Runtime>, Id(id): Id, mut params: Params) -> Result<Json<StepsPage>> {
-    let args = ListStepsArgs {
-        execution_id: id,
-        after: params.number("after")?,
-        limit: params.number("limit")?.unwrap_or(limits::STEPS_PAGE),
-    };
-    params.done()?;
+pub(crate) async fn list(
+    State(ff): State<Runtime>,
+    Id(id): Id,
+    Params(query): Params<StepsQuery>,
+) -> Result<Json<StepsPage>> {
+    let args = ListStepsArgs { execution_id: id, after: query.after, limit: query.limit.unwrap_or_default().0 };
     Ok(Json(StepsPage::of(ff.backend().list_steps(args).await?)))
 }

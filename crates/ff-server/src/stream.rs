@@ -12,7 +12,8 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use ff_core::engine_error::Refusal;
+use ff_api::{Limit, WaitMs};
+use ff_core::engine_error::{Code, Refusal};
 use futures_util::stream;
 use serde::Serialize;
 
@@ -86,17 +87,17 @@ pub(crate) trait EventSource: Send + 'static {
 }
 
 /// Returns a response that sends events until the source ends, the reader disconnects, or its key or token is no longer valid.
-pub(crate) fn pushed(telling: impl EventSource, room: StreamSlot) -> Response {
+pub(crate) fn pushed(source: impl EventSource, slot: StreamSlot) -> Response {
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     ];
-    let body = Body::from_stream(stream::unfold(Some((telling, room)), |going_on| async move {
-        let (mut telling, room) = going_on?;
-        let text = telling.more().await?;
-        let (text, next) = match room.refused().await {
+    let body = Body::from_stream(stream::unfold(Some((source, slot)), |state| async move {
+        let (mut source, slot) = state?;
+        let text = source.more().await?;
+        let (text, next) = match slot.refused().await {
             Some(refusal) => (problem_event(refusal), None),
-            None => (text, Some((telling, room))),
+            None => (text, Some((source, slot))),
         };
         Some((Ok::<_, Infallible>(Bytes::from(text)), next))
     }));
@@ -114,6 +115,13 @@ pub(crate) fn sse_event(name: &str, id: Option<&dyn std::fmt::Display>, data: &i
     let data = serde_json::to_string(data).unwrap_or_else(|error| format!("\"cannot be written: {error}\""));
     let data = if data.contains(['\n', '\r']) { data.replace('\r', " ").replace('\n', "\ndata: ") } else { data };
     format!("{id}event: {name}\ndata: {data}\n\n")
+}
+
+/// Refuses parameters of pages, which a stream does not have.
+pub(crate) fn refuse_paging(limit: Option<Limit>, wait_ms: Option<WaitMs>) -> std::result::Result<(), Refusal> {
+    let given = limit.map(|_| "limit").or(wait_ms.map(|_| "wait_ms"));
+    given
+        .map_or(Ok(()), |name| Err(Refusal::new(Code::UnknownField).because("is not a parameter of a stream").at(name)))
 }
 
 /// Returns whether a client accepts an event stream.

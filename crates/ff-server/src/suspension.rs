@@ -4,7 +4,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use ff_api::{CloseWaitpoint, Decide, Strict, Suspend, SuspendReply, TokenOf, Waitpoint, Waitpoints};
+use ff_api::{
+    CloseWaitpoint, Decide, NoQuery, Strict, Suspend, SuspendReply, Waitpoint, WaitpointTokenReply, Waitpoints,
+};
 use ff_core::contracts::{ClosedWaitpoint, ProgressArgs, ResumedExecution, SuspendArgs};
 use ff_core::engine_error::EngineError;
 use ff_core::suspension::OperatorDecision;
@@ -54,8 +56,7 @@ async fn ask(ff: &Runtime, args: &SuspendArgs, question: String) -> Result<()> {
 }
 
 /// Lists the open waitpoints of an execution, without their tokens.
-pub(crate) async fn waitpoints(State(ff): State<Runtime>, Id(id): Id, params: Params) -> Result<Json<Waitpoints>> {
-    params.done()?;
+pub(crate) async fn waitpoints(State(ff): State<Runtime>, Id(id): Id, _: Params<NoQuery>) -> Result<Json<Waitpoints>> {
     Ok(Json(Waitpoints { waitpoints: ff.backend().waitpoints(&id).await? }))
 }
 
@@ -65,12 +66,11 @@ pub(crate) async fn token(
     caller: Caller,
     Id(id): Id,
     path::Waitpoint(waitpoint): path::Waitpoint,
-    params: Params,
+    _: Params<NoQuery>,
 ) -> Result<Response> {
-    params.done()?;
     let waitpoint_token = ff.backend().waitpoint_token(&id, &waitpoint).await?;
     audit::token_read(&caller, &id, &waitpoint);
-    Ok(([(header::CACHE_CONTROL, "no-store")], Json(TokenOf { waitpoint_token })).into_response())
+    Ok(([(header::CACHE_CONTROL, "no-store")], Json(WaitpointTokenReply { waitpoint_token })).into_response())
 }
 
 /// Closes a waitpoint that no suspension has used.

@@ -2,8 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
+use ff_api::WorkersQuery;
 use ff_core::contracts::{ListWorkersArgs, WorkersPage};
-use ff_core::limits;
 use ff_scheduler::Runtime;
 
 use crate::page;
@@ -11,13 +11,9 @@ use crate::params::Params;
 use crate::problem::Result;
 
 /// Lists the registered worker instances, ordered by id.
-pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Result<Json<WorkersPage>> {
-    let args = ListWorkersArgs {
-        namespace: params.namespace()?,
-        after: params.word("after")?,
-        limit: params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT),
-    };
-    params.done()?;
+pub(crate) async fn list(State(ff): State<Runtime>, Params(query): Params<WorkersQuery>) -> Result<Json<WorkersPage>> {
+    let args =
+        ListWorkersArgs { namespace: query.namespace, after: query.after, limit: query.limit.unwrap_or_default().0 };
     let mut page = ff.backend().list_workers(args).await?;
     if page::cut(&mut page.workers) {
         page.next = page.workers.last().map(|worker| worker.worker_instance_id.clone());

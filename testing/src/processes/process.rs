@@ -52,12 +52,12 @@ impl Process {
     }
 
     /// Returns all remaining lines until the process ends.
-    pub async fn rest(&mut self) -> Vec<String> {
-        let mut rest = Vec::new();
+    pub async fn remaining_lines(&mut self) -> Vec<String> {
+        let mut lines = Vec::new();
         while let Some(line) = self.line().await {
-            rest.push(line);
+            lines.push(line);
         }
-        rest
+        lines
     }
 
     /// Writes a line to the standard input of the process.

@@ -106,9 +106,9 @@ impl ServerProcess {
         let mut command = Command::new(ff());
         command.args(["--json", "server", "--store", &store, "--listen", address]).args(&options);
         let mut process = Process::start("the server", &mut command);
-        let said = process.line().await.expect("the server ended before it served");
-        let said: Value = serde_json::from_str(&said).unwrap_or_else(|error| panic!("{said:?}: {error}"));
-        let url = said["server"].as_str().unwrap().to_owned();
+        let line = process.line().await.expect("the server ended before it served");
+        let message: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{line:?}: {error}"));
+        let url = message["server"].as_str().unwrap().to_owned();
         Self { process, store, options, url }
     }
 }

@@ -37,7 +37,7 @@ impl WorkerProcess {
     }
 
     /// Returns all remaining lines until the process ends.
-    pub async fn rest(&mut self) -> Vec<Line> {
-        self.process.rest().await.iter().map(|line| Line::parse(line)).collect()
+    pub async fn remaining_lines(&mut self) -> Vec<Line> {
+        self.process.remaining_lines().await.iter().map(|line| Line::parse(line)).collect()
     }
 }

@@ -67,22 +67,22 @@ async fn load<S: EngineStore + 'static>(ways: &[Arc<S>], clock: Arc<ManualClock>
 
     check(&*store, &shared.ledger).await;
     let histories = shared.ledger.by_execution();
-    let happened =
+    let number_of =
         |what: fn(&LedgerAction) -> bool| histories.values().flatten().filter(|entry| what(&entry.what)).count();
     for (what, count, least) in [
         ("fired", fired, 50),
         ("stale fences", shared.ledger.refused("stale_lease"), 500),
         ("leases expired", shared.ledger.refused("lease_expired"), 10),
-        ("claims", happened(|what| matches!(what, LedgerAction::Claimed(_))), 300),
-        ("completions", happened(|what| matches!(what, LedgerAction::Completed(..))), 50),
-        ("replays", happened(|what| *what == LedgerAction::Replayed), 50),
-        ("revocations", happened(|what| matches!(what, LedgerAction::Revoked { already: false, .. })), 10),
-        ("cancellations", happened(|what| *what == LedgerAction::Cancelled { already: false }), 30),
-        ("suspensions", happened(|what| matches!(what, LedgerAction::Suspended(..))), 100),
-        ("suspensions ended by a signal", happened(|what| effect(what) == Some(Effect::Satisfied)), 30),
-        ("signals sent again", happened(|what| effect(what) == Some(Effect::Duplicate)), 30),
+        ("claims", number_of(|what| matches!(what, LedgerAction::Claimed(_))), 300),
+        ("completions", number_of(|what| matches!(what, LedgerAction::Completed(..))), 50),
+        ("replays", number_of(|what| *what == LedgerAction::Replayed), 50),
+        ("revocations", number_of(|what| matches!(what, LedgerAction::Revoked { already: false, .. })), 10),
+        ("cancellations", number_of(|what| *what == LedgerAction::Cancelled { already: false }), 30),
+        ("suspensions", number_of(|what| matches!(what, LedgerAction::Suspended(..))), 100),
+        ("suspensions ended by a signal", number_of(|what| effect(what) == Some(Effect::Satisfied)), 30),
+        ("signals sent again", number_of(|what| effect(what) == Some(Effect::Duplicate)), 30),
         ("signals that came too late", shared.ledger.refused("waitpoint_closed"), 100),
-        ("decisions", happened(|what| matches!(what, LedgerAction::Decided(reply) if !reply.already)), 10),
+        ("decisions", number_of(|what| matches!(what, LedgerAction::Decided(reply) if !reply.already)), 10),
     ] {
         println!("{count:>8}  {what}");
         assert!(count >= least, "too few {what}: {count}, at least {least}");

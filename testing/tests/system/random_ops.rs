@@ -92,11 +92,11 @@ async fn a_store_over_http_does_what_the_model_does() {
 async fn a_store_that_differs_is_shown_by_a_short_script() {
     let setup = Setup { make: Some(with_entropy_of_its_own), mix: Mix::ALL, to_the_end: false };
     let panic = tokio::spawn(run(setup, 1, RUN)).await.unwrap_err().into_panic();
-    let said = panic.downcast_ref::<String>().unwrap();
-    assert!(said.contains("seed 1"), "{said}");
-    let script: Vec<_> = said.lines().filter(|line| line.starts_with("    ")).collect();
-    assert!(script.len() <= 3, "{said}");
-    assert!(script[0].contains("Submit") && script[script.len() - 1].contains("Claim"), "{said}");
+    let message = panic.downcast_ref::<String>().unwrap();
+    assert!(message.contains("seed 1"), "{message}");
+    let script: Vec<_> = message.lines().filter(|line| line.starts_with("    ")).collect();
+    assert!(script.len() <= 3, "{message}");
+    assert!(script[0].contains("Submit") && script[script.len() - 1].contains("Claim"), "{message}");
 }
 
 /// Returns the number of full-mix runs for this many transitions, or for the number that is set in the environment.
@@ -105,7 +105,7 @@ fn runs(transitions: usize) -> usize {
 }
 
 /// Performs random runs and compares the store with the model throughout. Every named event must have occurred.
-async fn compare(make: SubjectFactory, mix: Mix, runs: usize, transitions: usize, happened: &[&str]) {
+async fn compare(make: SubjectFactory, mix: Mix, runs: usize, transitions: usize, events: &[&str]) {
     let (setup, first) = (Setup { make: Some(make), mix, to_the_end: false }, number("FF_RANDOM_SEED", 1));
     let mut coverage = Coverage::default();
     let all = (first..first + runs).map(|seed| run(setup, seed as u64, transitions));
@@ -116,7 +116,7 @@ async fn compare(make: SubjectFactory, mix: Mix, runs: usize, transitions: usize
     println!("{runs} runs of {transitions} transitions\n{coverage}");
     // All domains share the transitions, so the rarest events occur in few runs.
     let at_least = (runs / 8).max(1);
-    coverage.assert_at_least(happened.iter().flat_map(|names| names.split(", ")).map(|name| (name, at_least)));
+    coverage.assert_at_least(events.iter().flat_map(|names| names.split(", ")).map(|name| (name, at_least)));
     coverage.assert_at_least(Adjustment::each_at_least(at_least).filter(|_| mix.operators > 0));
 }
 

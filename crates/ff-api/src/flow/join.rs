@@ -85,9 +85,9 @@ mod tests {
             assert_eq!(serde_json::from_str::<JoinBody>(&text).unwrap().0, join, "{text}");
         }
         let words = ["\"all_of\"", "\"any_of\"", r#"{"type":"quorum","k":2}"#];
-        let meant = words.map(|text| serde_json::from_str::<JoinBody>(text).unwrap().0);
+        let from_words = words.map(|text| serde_json::from_str::<JoinBody>(text).unwrap().0);
         let on_satisfied = OnSatisfied::LetRun;
-        assert_eq!(meant, [Join::AllOf, Join::AnyOf { on_satisfied }, Join::Quorum { k: 2, on_satisfied }]);
+        assert_eq!(from_words, [Join::AllOf, Join::AnyOf { on_satisfied }, Join::Quorum { k: 2, on_satisfied }]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod join;
 mod node;
 mod operator;
 mod passing;
+mod query;
 mod submit;
 mod view;
 
@@ -14,5 +15,6 @@ pub use incoming_edge::IncomingEdge;
 pub use join::JoinBody;
 pub use node::{Node, Nodes};
 pub use operator::{CancelFlow, FlowCancellation, TagFlow, WaitForChildren};
+pub use query::{EdgesQuery, FlowEventsQuery, FlowQuery, FlowsQuery, GraphLimit, MembersQuery, TagFilter};
 pub use submit::{NewFlow, SubmitFlow};
 pub use view::{FlowGraph, FlowView, FlowsPage};

@@ -10,7 +10,7 @@ use ff_core::types::{AttemptId, ExecutionId, FlowId, LeaseEpoch, LeaseId, TagVal
 use serde::{Deserialize, Serialize};
 
 use crate::execution::submit::tags;
-use crate::lease::holder::{held, holder_calls};
+use crate::lease::holder::{holder_calls, with_fence};
 use crate::object::word;
 
 /// Cancels a flow: all members, unless `policy` says otherwise.
@@ -72,7 +72,7 @@ holder_calls! {
 
 impl WaitForChildren {
     pub fn of(args: WaitForChildrenArgs) -> Self {
-        held!(WaitForChildren, args.fence,)
+        with_fence!(WaitForChildren, args.fence,)
     }
 
     pub fn into_args(self, execution_id: ExecutionId) -> Result<WaitForChildrenArgs, Refusal> {

@@ -67,7 +67,7 @@ holder_calls! {
 
 impl Renew {
     pub fn of(args: RenewArgs) -> Self {
-        held!(Renew, args.fence, lease_ttl_ms: args.lease_ttl_ms)
+        with_fence!(Renew, args.fence, lease_ttl_ms: args.lease_ttl_ms)
     }
 
     pub fn into_args(self, execution_id: ExecutionId) -> Result<RenewArgs, Refusal> {
@@ -77,7 +77,7 @@ impl Renew {
 
 impl Progress {
     pub fn of(args: ProgressArgs) -> Self {
-        held!(Progress, args.fence, percent: args.percent, message: args.message)
+        with_fence!(Progress, args.fence, percent: args.percent, message: args.message)
     }
 
     pub fn into_args(self, execution_id: ExecutionId) -> Result<ProgressArgs, Refusal> {
@@ -87,7 +87,7 @@ impl Progress {
 
 impl ReportUsage {
     pub fn of(args: ReportUsageArgs) -> Self {
-        held!(ReportUsage, args.fence, report_id: args.report_id, amounts: args.amounts)
+        with_fence!(ReportUsage, args.fence, report_id: args.report_id, amounts: args.amounts)
     }
 
     pub fn into_args(self, execution_id: ExecutionId) -> Result<ReportUsageArgs, Refusal> {
@@ -98,7 +98,7 @@ impl ReportUsage {
 impl Complete {
     pub fn of(args: CompleteArgs) -> Self {
         let content = args.result.map(|result| Content::of(&result, Encoding::Base64)).unwrap_or_default();
-        held!(
+        with_fence!(
             Complete, args.fence,
             result: content.json,
             result_base64: content.base64,
@@ -121,7 +121,7 @@ impl Fail {
 
     pub fn of(args: FailArgs) -> Self {
         let Failure { category, message, permanent } = args.failure;
-        held!(Fail, args.fence, category: Some(category), message: message, permanent: permanent)
+        with_fence!(Fail, args.fence, category: Some(category), message: message, permanent: permanent)
     }
 
     pub fn into_args(self, execution_id: ExecutionId) -> Result<FailArgs, Refusal> {
@@ -135,7 +135,7 @@ impl Fail {
 impl Delay {
     pub fn of(args: DelayArgs) -> Self {
         let (delay_ms, start_at) = start::write(args.start);
-        held!(Delay, args.fence, delay_ms: delay_ms, start_at: start_at)
+        with_fence!(Delay, args.fence, delay_ms: delay_ms, start_at: start_at)
     }
 
     pub fn into_args(self, execution_id: ExecutionId) -> Result<DelayArgs, Refusal> {
@@ -172,7 +172,7 @@ macro_rules! holder_calls {
 pub(crate) use holder_calls;
 
 /// Makes a call of the holder of `fence`: the three fields of the fence, and the fields of the call.
-macro_rules! held {
+macro_rules! with_fence {
     ($name:ident, $fence:expr, $($field:ident: $value:expr),*) => {{
         let Fence { lease_id, lease_epoch, attempt_id } = $fence;
         $name {
@@ -183,7 +183,7 @@ macro_rules! held {
         }
     }};
 }
-pub(crate) use held;
+pub(crate) use with_fence;
 
 #[cfg(test)]
 mod tests {

@@ -9,5 +9,5 @@ pub(crate) mod holder;
 pub use batch::{LeaseCall, WorkerBatch, WorkerBatchReply, WorkerCall, WorkerCallResult};
 pub use claim::{Claim, ClaimRequest};
 pub use claimed::{ClaimedExecution, Claims, Input};
-pub use grants::Grants;
+pub use grants::{Grants, GrantsQuery};
 pub use holder::{Complete, Delay, Fail, Progress, Renew, ReportUsage};

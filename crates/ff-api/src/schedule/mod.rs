@@ -9,6 +9,7 @@ use ff_core::types::{Namespace, ScheduleName, TimestampMs};
 use serde::{Deserialize, Serialize};
 
 use crate::object::word;
+use crate::query::{Limit, query};
 use crate::{Content, Encoding, NewFlow, Strict, Submit, SubmitFlow};
 
 pub use view::{ScheduleView, SchedulesPage};
@@ -183,7 +184,7 @@ fn within(target: &str, refusal: Refusal) -> Refusal {
 }
 
 /// Defines calls about a schedule whose only field is the namespace.
-macro_rules! bare {
+macro_rules! schedule_calls {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
         #[derive(Serialize, Deserialize)]
@@ -202,7 +203,7 @@ macro_rules! bare {
     )*};
 }
 
-bare! {
+schedule_calls! {
     /// Deletes a schedule. Work it has started continues.
     DeleteSchedule;
     /// Resumes a schedule.
@@ -245,6 +246,28 @@ impl BackfillSchedule {
     pub fn into_args(self, name: ScheduleName) -> BackfillArgs {
         let namespace = self.namespace.unwrap_or_else(Namespace::default_name);
         BackfillArgs { schedule: ScheduleRef { namespace, name }, from: self.from, to: self.to }
+    }
+}
+
+query! {
+    /// Parameters of the list of schedules.
+    SchedulesQuery within namespace {
+        /// The namespace (default: `default`).
+        namespace: Namespace,
+        /// Only schedules after this one, by name.
+        after: ScheduleName,
+        /// Maximum number of results.
+        limit: Limit,
+    }
+}
+
+query! {
+    /// Parameters of the list of a schedule's next ticks.
+    NextTicksQuery within namespace {
+        /// The namespace (default: `default`).
+        namespace: Namespace,
+        /// Maximum number of ticks (default: 5).
+        count: usize,
     }
 }
 

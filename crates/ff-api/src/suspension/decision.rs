@@ -4,6 +4,8 @@ use ff_core::signal::{Delivery, Effect, Signal, Source};
 use ff_core::types::{ExecutionId, Namespace, SignalId, SignalName, TimestampMs};
 use serde::{Deserialize, Serialize};
 
+use crate::query::{Limit, query};
+
 /// The latest decisions of a namespace, newest first.
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -41,5 +43,15 @@ impl Decision {
             source: delivery.source,
             effect: delivery.effect,
         })
+    }
+}
+
+query! {
+    /// Parameters of the list of decisions.
+    DecisionsQuery within namespace {
+        /// The namespace (default: `default`).
+        namespace: Namespace,
+        /// Maximum number of results.
+        limit: Limit,
     }
 }

@@ -10,6 +10,8 @@ use ff_core::types::{ExecutionId, WaitpointId, WaitpointKey};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use crate::query::query;
+
 /// A waitpoint and its token. A sender needs nothing else to signal it, and the token allows nothing else.
 ///
 /// JSON and links contain the token; `Debug` does not show it.
@@ -86,6 +88,14 @@ impl FromStr for PublicUrl {
 impl fmt::Debug for Waitpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "waitpoint {:?} ({}) of {}", self.waitpoint_key, self.waitpoint_id, self.execution_id)
+    }
+}
+
+query! {
+    /// Parameters of an approval page.
+    ApprovalQuery {
+        /// The token of the waitpoint.
+        token: String,
     }
 }
 

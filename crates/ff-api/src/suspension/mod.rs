@@ -7,8 +7,8 @@ mod secret;
 mod suspend;
 mod waitpoint;
 
-pub use decision::{Decision, Decisions};
-pub use link::{PublicUrl, Waitpoint};
+pub use decision::{Decision, Decisions, DecisionsQuery};
+pub use link::{ApprovalQuery, PublicUrl, Waitpoint};
 pub use secret::{FailedPartition, RotateSecret, RotatedPartition, RotationReport, Secrets};
 pub use suspend::{Approval, Binding, CreateWaitpoint, Suspend, SuspendReply};
-pub use waitpoint::{CloseWaitpoint, Decide, TokenOf, Waitpoints};
+pub use waitpoint::{CloseWaitpoint, Decide, WaitpointTokenReply, Waitpoints};

@@ -95,11 +95,11 @@ mod tests {
         let args = RotateSecretArgs::parse("k2", "c0ffee5ec4e7c0ffee5ec4e7c0ffee5e", 5).unwrap();
         let text = serde_json::to_vec(&RotateSecret::of(&args)).unwrap();
         assert_eq!(json::read::<RotateSecret>(&text).and_then(RotateSecret::into_args), Ok(args));
-        let said = json::read::<RotateSecret>(br#"{"kid":"k2","secret_hex":"c0ffee5ec4e7c0ffee5ec4e7c0ffee5e"}"#)
+        let rotation = json::read::<RotateSecret>(br#"{"kid":"k2","secret_hex":"c0ffee5ec4e7c0ffee5ec4e7c0ffee5e"}"#)
             .unwrap()
             .into_args()
             .unwrap();
-        assert_eq!(said.grace_ms, limits::SECRET_GRACE_MS);
+        assert_eq!(rotation.grace_ms, limits::SECRET_GRACE_MS);
     }
 
     #[test]

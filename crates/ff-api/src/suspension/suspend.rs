@@ -13,7 +13,7 @@ use ff_core::types::{
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::lease::holder::{held, holder_calls};
+use crate::lease::holder::{holder_calls, with_fence};
 use crate::object::{Strict, word};
 use crate::suspension::condition;
 
@@ -117,7 +117,7 @@ impl Suspend {
             Some(Timeout::At(at)) => (None, Some(at)),
         };
         let policy = (!args.resume_policy.is_default()).then(|| to_raw_value(&args.resume_policy)).transpose()?;
-        Ok(held!(
+        Ok(with_fence!(
             Suspend, args.fence,
             waitpoints: args.waitpoints.into_iter().map(|binding| Strict(binding.into())).collect(),
             approval: None,
@@ -208,7 +208,7 @@ impl Approval {
 
 impl CreateWaitpoint {
     pub fn of(args: CreateWaitpointArgs) -> Self {
-        held!(CreateWaitpoint, args.fence, key: args.key, expires_in_ms: Some(args.expires_in_ms))
+        with_fence!(CreateWaitpoint, args.fence, key: args.key, expires_in_ms: Some(args.expires_in_ms))
     }
 
     pub fn into_args(self, execution_id: ExecutionId) -> Result<CreateWaitpointArgs, Refusal> {
@@ -269,10 +269,10 @@ mod tests {
         assert_eq!(json::read::<CreateWaitpoint>(&text).and_then(|call| call.into_args(id())), Ok(ahead));
     }
 
-    fn read(said: &str) -> Result<SuspendArgs, Refusal> {
+    fn read(fields: &str) -> Result<SuspendArgs, Refusal> {
         let fence = fence();
         let text = format!(
-            r#"{{"lease_id":"{}","lease_epoch":3,"attempt_id":"{}",{said}}}"#,
+            r#"{{"lease_id":"{}","lease_epoch":3,"attempt_id":"{}",{fields}}}"#,
             fence.lease_id, fence.attempt_id
         );
         json::read::<Suspend>(text.as_bytes())?.into_args(id())
@@ -298,7 +298,7 @@ mod tests {
 
     #[test]
     fn an_invalid_suspension_is_refused_with_its_full_path() {
-        for (said, code, field) in [
+        for (fields, code, field) in [
             (r#""waitpoints":[]"#, Code::InvalidInput, "waitpoints"),
             (r#""reason":"step_boundary""#, Code::InvalidInput, "waitpoints"),
             (r#""approval":{}"#, Code::InvalidInput, "approval.question"),
@@ -315,8 +315,8 @@ mod tests {
             (r#""waitpoints":[{"key":"a"}],"condition":[]"#, Code::InvalidInput, "condition"),
             (r#""waitpoints":[{"key":"a"}],"resume_policy":[1]"#, Code::InvalidPolicyJson, "resume_policy"),
         ] {
-            let refusal = read(said).unwrap_err();
-            assert_eq!((refusal.code, refusal.field.as_deref()), (code, Some(field)), "{said}");
+            let refusal = read(fields).unwrap_err();
+            assert_eq!((refusal.code, refusal.field.as_deref()), (code, Some(field)), "{fields}");
         }
     }
 }

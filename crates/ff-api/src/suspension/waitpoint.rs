@@ -21,7 +21,7 @@ pub struct Waitpoints {
 /// The token of a waitpoint.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct TokenOf {
+pub struct WaitpointTokenReply {
     pub waitpoint_token: WaitpointToken,
 }
 

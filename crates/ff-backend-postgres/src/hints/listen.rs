@@ -182,7 +182,7 @@ pub(crate) async fn pass_on(
         // A program that ends may close the connection before it cancels this task. The cancellation takes effect here.
         tokio::task::yield_now().await;
         let lost = EngineError::Unavailable("the connection over which hints come is lost".into());
-        listener.outages.noted("hints", &lost);
+        listener.outages.log_failure("hints", &lost);
         listener.presence.may_be_there();
         subscription = listener.subscribe_again().await;
         announcer.announce(vec![Hint::Missed]);

@@ -122,7 +122,7 @@ fn is_of_work(hint: &Hint) -> bool {
 pub(super) fn log_unsent_note(outages: &OutageLog, error: &DriverError) {
     let why = format!("other programs were not notified of a commit and find out when they look: {}", error.why());
     match error {
-        DriverError::Lost(_) => outages.noted("tell", &EngineError::Unavailable(why)),
+        DriverError::Lost(_) => outages.log_failure("tell", &EngineError::Unavailable(why)),
         _ => tracing::warn!("{why}"),
     }
 }

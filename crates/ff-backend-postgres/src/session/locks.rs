@@ -17,7 +17,7 @@ use crate::value::Parameter;
 const STAY: Duration = Duration::from_millis(80);
 /// Time after that interval at which an idle writer releases its locks. A program that is not known to listen waits for a lock at
 /// most as long as both together.
-const REST: Duration = Duration::from_millis(20);
+const IDLE_GRACE: Duration = Duration::from_millis(20);
 /// Maximum number of kept locks. The server has memory for a few thousand locks in total.
 const MOST: usize = 256;
 /// Number of requests for locks in one lock session after which a writer takes those of all its partitions.
@@ -160,7 +160,7 @@ impl WriterSession {
     /// Waits until the kept locks are due for release, and releases them. Safe to cancel.
     pub(super) async fn leave_in_time(&mut self) {
         match self.locks.until {
-            Some(until) => sleep_until(until.max(Instant::now() + REST)).await,
+            Some(until) => sleep_until(until.max(Instant::now() + IDLE_GRACE)).await,
             None => pending().await,
         }
         if let Err(error) = self.leave().await {

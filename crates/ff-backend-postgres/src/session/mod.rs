@@ -310,7 +310,7 @@ impl Session for WriterSession {
         Ok(())
     }
 
-    async fn rest(&mut self) {
+    async fn idle(&mut self) {
         self.leave_in_time().await;
     }
 }

@@ -24,7 +24,7 @@ const PARTITION: u16 = 2;
 
 /// Maximum number of attempts at a step that needs few statements only within one lock session. On a slow machine, some
 /// attempts may fall outside a session, but not all.
-const TRIES: usize = 100;
+const ATTEMPTS_MAX: usize = 100;
 
 /// Submits to one partition and returns the number of statements it took.
 async fn submit(store: &PostgresBackend) -> u64 {
@@ -37,7 +37,7 @@ async fn submit(store: &PostgresBackend) -> u64 {
 async fn a_repeated_submission_on_a_partition_is_one_statement() {
     let place = StoreLocation::new();
     let store = place.open_with(few()).await;
-    for _ in 0..TRIES {
+    for _ in 0..ATTEMPTS_MAX {
         if submit(&store).await == 1 {
             return;
         }
@@ -65,7 +65,7 @@ async fn locks_wanted_by_no_other_session_are_kept() {
 async fn a_member_of_a_flow_is_claimed_and_completed_by_the_two_statements_that_write() {
     let place = StoreLocation::new();
     let store = place.open_with(few()).await;
-    for _ in 0..TRIES {
+    for _ in 0..ATTEMPTS_MAX {
         let flow = store.submit_flow(chain(3)).await.unwrap().flow_id;
         // The queue of the lane is not cached before the first claim.
         let first = claim(&store, &flow, 1).await.remove(0);
@@ -89,7 +89,7 @@ async fn a_member_of_a_flow_is_claimed_and_completed_by_the_two_statements_that_
 async fn a_claim_of_a_freshly_signalled_execution_is_one_statement() {
     let place = StoreLocation::new();
     let store = place.open_with(few()).await;
-    for _ in 0..TRIES {
+    for _ in 0..ATTEMPTS_MAX {
         let (id, granted) = suspended(&store).await;
         let payload = Some(Payload::json("\"yes\""));
         store.deliver(DeliverArgs { payload: payload.clone(), ..signal(&id, &granted, "approved") }).await.unwrap();

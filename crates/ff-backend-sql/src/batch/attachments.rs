@@ -68,7 +68,7 @@ fn attachment(state: &BatchState, task: &Task) -> ClaimAttachments {
     let edges = edges.into_iter().flat_map(|(flow, ids)| ids.into_iter().map(move |id| (flow, id)));
     let edges: Vec<_> = edges.filter_map(|(flow, id)| state.edge(&flow, &id).ok().flatten()).collect();
     let mut awaited = Vec::new();
-    let inputs = Input::handed(edges, |upstream| match state.side_writes.results.get(upstream) {
+    let inputs = Input::of_edges(edges, |upstream| match state.side_writes.results.get(upstream) {
         Some(Write::Put(result)) => Some(result.clone()),
         Some(_) => None,
         None => {

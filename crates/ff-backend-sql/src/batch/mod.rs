@@ -36,7 +36,7 @@ use crate::error::SqlError;
 use crate::session::{Read, Session};
 
 /// Maximum number of attempts at a batch that the store undoes.
-const TRIES: usize = 8;
+const ATTEMPTS_MAX: usize = 8;
 
 /// Number of batches that look up the ids of submissions after a batch was undone, because a taken id may have been the cause.
 const CAUTIOUS: u32 = 100;
@@ -59,7 +59,7 @@ pub async fn execute(
     partitions: &PartitionConfig,
 ) -> Vec<Answer<Reply>> {
     let mut undone = String::new();
-    for _ in 0..TRIES {
+    for _ in 0..ATTEMPTS_MAX {
         match attempt(session, cache, batch, partitions).await {
             Err(AttemptError::Undone(why)) => {
                 tracing::debug!(why, "a batch was undone; trying again");

@@ -36,7 +36,7 @@ pub(super) async fn search(reader: &mut dyn Read, args: &ListArgs) -> Result<Sea
             [place.created_at.into(), place.execution_id.partition().into(), Value::Uuid(place.execution_id.uuid())];
         let parameters = [&index[..], &at, &[from.into(), Value::number(at_once)]].concat();
         let rows: Vec<_> = reader.query(sql, &[parameters]).await?.into_iter().flatten().collect();
-        places.extend(meant(reader, filter, &rows).await?);
+        places.extend(matching(reader, filter, &rows).await?);
         place = rows.last().map(self::place).transpose()?.unwrap_or(place);
         looked += rows.len();
         if rows.len() < at_once {
@@ -73,7 +73,7 @@ fn start(args: &ListArgs) -> Cursor {
 }
 
 /// Returns the places of the rows that match the whole filter.
-async fn meant(reader: &mut dyn Read, filter: &Filter, rows: &[Row]) -> Result<Vec<Cursor>, SqlError> {
+async fn matching(reader: &mut dyn Read, filter: &Filter, rows: &[Row]) -> Result<Vec<Cursor>, SqlError> {
     let lane = filter.lane.as_ref().map(|lane| lane.within(&filter.namespace));
     let mut places = Vec::new();
     for row in rows {

@@ -177,9 +177,9 @@ async fn a_claim_is_handed_the_signal_that_came_together_with_it() {
     let args = DeliverArgs { payload: Some(Payload::json("1")), ..signal(&id, &granted, "go") };
     let all = async { tokio::join!(biased; store.deliver(args), store.claim(claim_on(&id))) };
     let (delivered, claims) = busy.together(all).await;
-    let handed = claims.unwrap().claimed.remove(0).signals;
-    assert_eq!(handed, [store.signal(&id, &delivered.unwrap().signal_id).await.unwrap()]);
-    assert_eq!(handed[0].payload, Some(Payload::json("1")));
+    let signals = claims.unwrap().claimed.remove(0).signals;
+    assert_eq!(signals, [store.signal(&id, &delivered.unwrap().signal_id).await.unwrap()]);
+    assert_eq!(signals[0].payload, Some(Payload::json("1")));
     assert_eq!(store.commits(), 2);
     assert_eq!(findings(&store).await, []);
 }

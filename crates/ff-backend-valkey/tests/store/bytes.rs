@@ -97,20 +97,20 @@ async fn free_text_is_read_back_unchanged() {
     let server = Process::start(Flavour::Valkey, &[]);
     let store = connect(&server.url()).await;
     for text in [AWKWARD, "", "=", "1"] {
-        let said = Some(text.to_owned());
+        let given = Some(text.to_owned());
         let id = store.submit(work()).await.unwrap().execution_id;
         let fence = claim(&store, &id).await.task.fence;
-        let noted = ProgressArgs { execution_id: id, fence, percent: None, message: said.clone() };
-        store.progress(noted).await.unwrap();
-        assert_eq!(store.describe(&id).await.unwrap().progress.unwrap().message, said);
+        let args = ProgressArgs { execution_id: id, fence, percent: None, message: given.clone() };
+        store.progress(args).await.unwrap();
+        assert_eq!(store.describe(&id).await.unwrap().progress.unwrap().message, given);
         let failure = Failure { category: Kind::parse("network").unwrap(), message: text.into(), permanent: false };
         store.fail(FailArgs { execution_id: id, fence, failure: failure.clone() }).await.unwrap();
         assert_eq!(store.describe(&id).await.unwrap().failure, Some(failure));
-        let stop = CancelArgs { execution_id: id, reason: said.clone(), requested_by: said.clone() };
+        let stop = CancelArgs { execution_id: id, reason: given.clone(), requested_by: given.clone() };
         store.cancel(stop).await.unwrap();
         assert_eq!(
             store.result(&id).await.unwrap().by,
-            FinishedBy::Cancel { reason: said.clone(), requested_by: said }
+            FinishedBy::Cancel { reason: given.clone(), requested_by: given }
         );
     }
     assert_eq!(findings(&store).await, []);

@@ -27,9 +27,9 @@ impl ServerProcess {
         command.env("RUST_LOG", "error");
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
         let mut lines = BufReader::new(child.stdout.take().context("the server has no output")?).lines();
-        let said = lines.next_line().await?.context("the server ended before it served")?;
-        let said: Value = serde_json::from_str(&said)?;
-        let url = said["server"].as_str().context("the server did not say where it is")?.to_owned();
+        let line = lines.next_line().await?.context("the server ended before it served")?;
+        let message: Value = serde_json::from_str(&line)?;
+        let url = message["server"].as_str().context("the server did not say where it is")?.to_owned();
         Ok(Self { child, url, _stdout: lines })
     }
 

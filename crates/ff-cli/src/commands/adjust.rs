@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::id::IdArg;
 use crate::settings::Settings;
 use crate::table::printable;
-use crate::{moment, output, span};
+use crate::{output, span, timestamp};
 
 #[derive(Subcommand)]
 pub(crate) enum Adjust {
@@ -103,9 +103,9 @@ enum DeadlineArg {
 }
 
 fn deadline(text: &str) -> Result<DeadlineArg, String> {
-    match moment::parse(text) {
-        Ok(moment) => Ok(DeadlineArg::At(moment)),
-        Err(_) => span::parse(text).map(DeadlineArg::In).map_err(moment::add_timestamp_forms),
+    match timestamp::parse(text) {
+        Ok(at) => Ok(DeadlineArg::At(at)),
+        Err(_) => span::parse(text).map(DeadlineArg::In).map_err(timestamp::add_timestamp_forms),
     }
 }
 
@@ -116,7 +116,7 @@ impl Deadline {
         let now = SystemClock.now();
         let deadline_at = match self.deadline {
             DeadlineArg::In(span) => now + u64::try_from(span.as_millis()).unwrap_or(u64::MAX),
-            DeadlineArg::At(moment) => moment,
+            DeadlineArg::At(at) => at,
         };
         let extended = flowfabric.backend().extend_deadline(ExtendDeadlineArgs { execution_id, deadline_at }).await?;
         settings.answer(&extended, || {

@@ -104,14 +104,14 @@ impl Grants {
 fn tabulate(grants: &[GrantInfo], now: TimestampMs) -> Table {
     let mut table = Table::new(&["ID", "WORKER", "KIND", "EXPIRES", "BY", "WHY"]);
     for GrantInfo { execution_id, kind, grant, .. } in grants {
-        let said = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
+        let or_dash = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
         table.row([
             execution_id.to_string(),
             grant.worker_instance_id.to_string(),
             kind.to_string(),
             span::relative(grant.expires_at, now),
-            said(&grant.requested_by),
-            said(&grant.reason),
+            or_dash(&grant.requested_by),
+            or_dash(&grant.reason),
         ]);
     }
     table

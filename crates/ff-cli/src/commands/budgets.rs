@@ -10,10 +10,10 @@ use ff_core::types::{BudgetName, Dimension, FlowId};
 
 use crate::exit::{Exit, Usage as BadUsage, print_message};
 use crate::id::IdArg;
-use crate::moment;
 use crate::settings::Settings;
 use crate::span;
 use crate::table::Table;
+use crate::timestamp;
 
 /// Manage budgets: limits on the tokens, money, calls or seconds that executions spend
 #[derive(Args)]
@@ -237,7 +237,7 @@ fn show(info: &BudgetInfo) -> anyhow::Result<()> {
     }
     table.print()?;
     if let Some(until) = info.period.until {
-        print_message(format_args!("resets at {}", moment::utc(until)));
+        print_message(format_args!("resets at {}", timestamp::utc(until)));
     }
     if info.waiting > 0 {
         print_message(format_args!("{} wait for it", info.waiting));

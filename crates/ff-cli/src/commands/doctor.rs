@@ -27,7 +27,7 @@ impl Doctor {
         };
         let report = examine(&flowfabric).await?;
         settings.answer(&report, || print(&report))?;
-        Ok(if report.findings.is_empty() { Exit::Done } else { Exit::Trouble })
+        Ok(if report.findings.is_empty() { Exit::Done } else { Exit::Error })
     }
 }
 

@@ -31,7 +31,7 @@ impl Explain {
             let explained = client.explain_lane(&settings.namespace(), &lane).await?;
             return settings.answer(&explained, || show_lane(&explained));
         }
-        let Some(id) = self.id else { return Ok(Exit::Trouble) };
+        let Some(id) = self.id else { return Ok(Exit::Error) };
         let explained = client.explain(&id.find(settings, &client).await?).await?;
         settings.answer(&explained, || show(&explained, SystemClock.now()))
     }

@@ -63,7 +63,7 @@ fn describe(info: &ExecutionInfo, revoked: Option<String>, now: TimestampMs) -> 
     row("node", info.node.as_ref().map(ToString::to_string));
     row("state", Some(state(info)));
     row("held", info.hold.as_deref().map(|hold| held(hold, now)));
-    row("kept back", info.blocking_detail.as_deref().map(kept_back));
+    row("kept back", info.blocking_detail.as_deref().map(blocked_by));
     row("until", moment(info.delayed_until));
     row("worker", info.lease.as_ref().map(|lease| lease.worker_instance_id.to_string()));
     row("lease ends", moment(info.lease.as_ref().map(|lease| lease.expires_at)));
@@ -110,7 +110,7 @@ fn held(hold: &Hold, now: TimestampMs) -> String {
 }
 
 /// Describes why an execution is blocked.
-fn kept_back(detail: &BlockDetail) -> String {
+fn blocked_by(detail: &BlockDetail) -> String {
     match detail {
         BlockDetail::Route { class } => format!("no worker has {class}"),
         BlockDetail::Quota { name, key, used, limit, .. } if key.is_empty() => {
@@ -132,8 +132,8 @@ fn kept_back(detail: &BlockDetail) -> String {
 fn cancelled(by: Option<&FinishedBy>) -> Option<String> {
     let FinishedBy::Cancel { reason, requested_by } = by? else { return None };
     let by = requested_by.as_ref().map(|who| format!("(by {who})"));
-    let said: Vec<_> = reason.iter().cloned().chain(by).collect();
-    (!said.is_empty()).then(|| said.join(" "))
+    let parts: Vec<_> = reason.iter().cloned().chain(by).collect();
+    (!parts.is_empty()).then(|| parts.join(" "))
 }
 
 /// Returns the noun for the members that an execution waits for: upstreams before its first attempt, later the children

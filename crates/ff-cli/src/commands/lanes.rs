@@ -115,7 +115,7 @@ impl List {
         let page = ff_api::LanesPage { lanes, next: None };
         settings.answer(&page, || {
             if page.lanes.is_empty() {
-                print_message(format_args!("no lane {} has had any work or settings yet", whose(namespace.as_ref())));
+                print_message(format_args!("no lane {} has had any work or settings yet", scope(namespace.as_ref())));
                 return Ok(());
             }
             tabulate(&page.lanes, self.all_namespaces, SystemClock.now()).print()
@@ -124,7 +124,7 @@ impl List {
 }
 
 /// Returns the scope of a listing, in words.
-pub(super) fn whose(namespace: Option<&Namespace>) -> String {
+pub(super) fn scope(namespace: Option<&Namespace>) -> String {
     namespace.map_or_else(|| "of any namespace".to_owned(), |name| format!("of namespace {name}"))
 }
 

@@ -8,7 +8,7 @@ use ff_core::contracts::{HoldReleased, ReplayArgs, ReplayedExecution};
 use ff_core::state::PublicState;
 use ff_sdk::{Bulk, Client, Search};
 
-use super::many;
+use super::bulk;
 use super::steps::step_point;
 use crate::exit::{Exit, Usage, print_message};
 use crate::filter::Term;
@@ -121,11 +121,11 @@ impl Cancel {
                 // The question names the namespace, which may be that of the key: it is known once connected.
                 settings.connect().await?;
                 if !confirmed(settings)? {
-                    return Ok(Exit::Trouble);
+                    return Ok(Exit::Error);
                 }
             }
             let begin = |client: &Client, search: Search| because(client.cancel_all(search)?, reason.as_deref());
-            return many::act(settings, (filter, dry_run), "cancelled", begin).await;
+            return bulk::act(settings, (filter, dry_run), "cancelled", begin).await;
         };
         let client = settings.connect().await?.client();
         let id = id.find(settings, &client).await?;
@@ -140,7 +140,7 @@ impl Hold {
         let OneOrMany { id, filter, dry_run, reason } = self.what;
         let Some(id) = id else {
             let begin = |client: &Client, search: Search| because(client.hold_all(search)?, reason.as_deref());
-            return many::act(settings, (filter, dry_run), "held", begin).await;
+            return bulk::act(settings, (filter, dry_run), "held", begin).await;
         };
         let client = settings.connect().await?.client();
         let id = id.find(settings, &client).await?;
@@ -158,7 +158,7 @@ impl Release {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let Some(id) = self.id else {
             let begin = |client: &Client, search: Search| client.release_all(search);
-            return many::act(settings, (self.filter, self.dry_run), "released", begin).await;
+            return bulk::act(settings, (self.filter, self.dry_run), "released", begin).await;
         };
         let client = settings.connect().await?.client();
         let id = id.find(settings, &client).await?;
@@ -179,7 +179,7 @@ impl Replay {
                 let replaying = if reopen_downstream { replaying.reopen_downstream() } else { replaying };
                 because(replaying, reason.as_deref())
             };
-            return many::act(settings, (filter, dry_run), "replayed", begin).await;
+            return bulk::act(settings, (filter, dry_run), "replayed", begin).await;
         };
         let from_step = self.from.map(|step| step_point("--from", &step, self.key.as_deref())).transpose()?;
         let flowfabric = settings.connect().await?;
@@ -211,11 +211,11 @@ fn confirmed(settings: &Settings) -> anyhow::Result<bool> {
     print_message(format_args!("cancel every execution of namespace {namespace}? Type yes to do it:"));
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer).context("cannot read the answer")?;
-    let is_meant = matches!(answer.trim(), "y" | "yes");
-    if !is_meant {
+    let is_confirmed = matches!(answer.trim(), "y" | "yes");
+    if !is_confirmed {
         print_message("nothing was cancelled");
     }
-    Ok(is_meant)
+    Ok(is_confirmed)
 }
 
 /// Adds the reason to a bulk action, if there is one.

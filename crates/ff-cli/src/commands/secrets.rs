@@ -81,7 +81,7 @@ impl Rotate {
         let report = rotate_all_partitions(&settings.connect().await?.client(), args).await?;
         let complete = report.is_complete();
         settings.answer(&ff_api::RotationReport::from(report.clone()), || tell_report(&kid, self.grace, &report))?;
-        Ok(if complete { Exit::Done } else { Exit::Trouble })
+        Ok(if complete { Exit::Done } else { Exit::Error })
     }
 }
 

@@ -78,12 +78,12 @@ async fn address(
         return Ok((named(waitpoint)?, PresentedToken::new(token)));
     }
     let open = client.waitpoints(id).await?;
-    let meant = choose(id, &open, waitpoint.as_deref())?;
+    let target = choose(id, &open, waitpoint.as_deref())?;
     let token = match token {
         Some(token) => PresentedToken::new(token),
-        None => PresentedToken::from(&client.open_waitpoint(id, meant).await?.waitpoint_token),
+        None => PresentedToken::from(&client.open_waitpoint(id, target).await?.waitpoint_token),
     };
-    Ok((WaitpointRef::Id(meant.waitpoint_id), token))
+    Ok((WaitpointRef::Id(target.waitpoint_id), token))
 }
 
 /// Parses the waitpoint on the command line: an id, or else a key.
@@ -106,9 +106,9 @@ fn choose<'w>(id: &ExecutionId, open: &'w [WaitpointInfo], text: Option<&str>) -
         (None, [only]) => Ok(only),
         (None, _) => Err(anyhow!("{id} has several open waitpoints; name one with --waitpoint: {}", keys())),
         (Some(text), _) => {
-            let is_meant =
+            let is_named =
                 |known: &&WaitpointInfo| known.waitpoint_key.as_str() == text || known.waitpoint_id.to_string() == text;
-            let found = open.iter().find(is_meant);
+            let found = open.iter().find(is_named);
             found.with_context(|| format!("{id} has no open waitpoint {text:?}; open are: {}", keys()))
         }
     }

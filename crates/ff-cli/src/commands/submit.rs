@@ -24,7 +24,7 @@ use crate::exit::{Exit, Usage, print_message};
 use crate::input::{Input, TraceArgs, whole};
 use crate::settings::Settings;
 use crate::table::printable;
-use crate::{ending, moment, output, span};
+use crate::{ending, output, span, timestamp};
 
 /// An idle worker claims a waiting execution well within this time.
 const SOON: Duration = Duration::from_secs(2);
@@ -56,7 +56,13 @@ pub(crate) struct Submit {
     delay: Option<Duration>,
 
     /// Start no earlier than this time: 2026-12-24T18:00:00Z, or milliseconds since 1970
-    #[arg(long, value_name = "WHEN", conflicts_with = "delay", value_parser = moment::parse, allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "WHEN",
+        conflicts_with = "delay",
+        value_parser = timestamp::parse,
+        allow_hyphen_values = true
+    )]
     at: Option<TimestampMs>,
 
     /// Tag of the execution (repeatable)

@@ -14,7 +14,7 @@ use indicatif::ProgressBar;
 use serde::Serialize;
 use serde::de::IgnoredAny;
 
-use super::many::style;
+use super::bulk::style;
 use crate::exit::{Exit, Usage, print_message};
 use crate::output;
 use crate::served_store::Signals;
@@ -85,7 +85,7 @@ pub(super) async fn run(settings: &Settings, file: PathBuf, like: SubmitArgs) ->
     if refused > 0 {
         print_message(format_args!("{done} submitted, {refused} refused"));
     }
-    Ok(if refused == 0 { Exit::Done } else { Exit::Trouble })
+    Ok(if refused == 0 { Exit::Done } else { Exit::Error })
 }
 
 fn is_stdin(path: &Path) -> bool {

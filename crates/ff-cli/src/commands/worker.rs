@@ -122,7 +122,7 @@ struct JobLine {
     running: Arc<AtomicUsize>,
     what: String,
     since: Instant,
-    told: bool,
+    end_printed: bool,
 }
 
 impl JobLine {
@@ -130,7 +130,7 @@ impl JobLine {
         running.fetch_add(1, Ordering::Relaxed);
         let what = format!("{} {}", task.kind, task.execution_id);
         print_message(format_args!("running {what}"));
-        Self { running: running.clone(), what, since: Instant::now(), told: false }
+        Self { running: running.clone(), what, since: Instant::now(), end_printed: false }
     }
 
     fn end(mut self, ended: Result<Reply, Fault>) -> Result<Reply, Fault> {
@@ -145,7 +145,7 @@ impl JobLine {
     fn print_message(&mut self, outcome: &str, why: &str) {
         let took = span::short(u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX));
         print_message(format_args!("{outcome} {} after {took}{why}", self.what));
-        self.told = true;
+        self.end_printed = true;
     }
 }
 
@@ -153,7 +153,7 @@ impl JobLine {
 impl Drop for JobLine {
     fn drop(&mut self) {
         self.running.fetch_sub(1, Ordering::Relaxed);
-        if !self.told {
+        if !self.end_printed {
             self.print_message("stopped", "");
         }
     }

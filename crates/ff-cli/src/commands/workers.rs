@@ -28,12 +28,12 @@ pub(crate) struct Workers {
 impl Workers {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let client = settings.connect().await?.client();
-        let whose = (!self.all_namespaces).then(|| settings.namespace());
-        let workers = of_namespace(&client, whose.as_ref()).await?;
+        let namespace = (!self.all_namespaces).then(|| settings.namespace());
+        let workers = of_namespace(&client, namespace.as_ref()).await?;
         let page = WorkersPage { workers, next: None };
         settings.answer(&page, || {
             if page.workers.is_empty() {
-                print_message(format_args!("no worker {} is there", lanes::whose(whose.as_ref())));
+                print_message(format_args!("no worker {} is there", lanes::scope(namespace.as_ref())));
                 return Ok(());
             }
             tabulate(&page.workers, self.all_namespaces, SystemClock.now()).print()

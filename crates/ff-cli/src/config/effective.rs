@@ -40,8 +40,8 @@ fn alone(command: &Command, name: &'static str, file: Option<&File>) -> anyhow::
     let command = configured(command.clone(), file);
     let command = command.mut_subcommand(name, |command| command.mut_args(|arg| arg.required(false)));
     command.try_get_matches_from(["ff", name]).map_err(|error| {
-        let said = without_secrets(error).to_string();
-        Usage(said.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()).into()
+        let message = without_secrets(error).to_string();
+        Usage(message.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()).into()
     })
 }
 

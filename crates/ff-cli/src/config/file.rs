@@ -11,7 +11,7 @@ use crate::exit::Usage;
 /// A configuration file with valid settings only.
 pub(crate) struct File {
     pub(crate) path: PathBuf,
-    said: Vec<FileSetting>,
+    entries: Vec<FileSetting>,
 }
 
 /// A setting in the file, with its values as typed on a command line.
@@ -31,7 +31,7 @@ impl File {
         let document = DeTable::parse(text).map_err(|error| {
             wrong(error.span().map_or(0, |span| span.start), format!("must be TOML: {}", error.message()))
         })?;
-        let mut said = Vec::new();
+        let mut entries = Vec::new();
         for (section, value) in document.get_ref() {
             let name = section.get_ref().as_ref();
             let at = |why| wrong(section.span().start, why);
@@ -43,16 +43,16 @@ impl File {
             };
             for (key, value) in table {
                 let read = read(known, key.get_ref(), value, settings);
-                said.push(read.map_err(|why| wrong(key.span().start, why))?);
+                entries.push(read.map_err(|why| wrong(key.span().start, why))?);
             }
         }
-        Ok(Self { path, said })
+        Ok(Self { path, entries })
     }
 
     /// Returns the values of a setting, if the file has it.
     pub(super) fn values(&self, setting: &Setting) -> Option<&[String]> {
-        let is_it = |said: &&FileSetting| said.section == setting.section && said.name == setting.name();
-        self.said.iter().find(is_it).map(|said| said.values.as_slice())
+        let is_it = |entry: &&FileSetting| entry.section == setting.section && entry.name == setting.name();
+        self.entries.iter().find(is_it).map(|entry| entry.values.as_slice())
     }
 }
 
@@ -62,7 +62,7 @@ fn unknown_section(name: &str, settings: &[Setting]) -> String {
     let misplaced = settings.iter().find(|setting| setting.name() == flag(name)).map(Setting::full_name);
     match (misplaced, nearest(name, SECTIONS.iter().map(|(section, _)| *section))) {
         (Some(full), _) => format!("{name}: stands in no section; {full} is a setting"),
-        (None, Some(meant)) => format!("{name}: is no section; did you mean [{meant}]?"),
+        (None, Some(suggestion)) => format!("{name}: is no section; did you mean [{suggestion}]?"),
         (None, None) => format!("{name}: is no section, only these are: {}", sections.collect::<Vec<_>>().join(", ")),
     }
 }
@@ -75,10 +75,10 @@ fn read(
 ) -> Result<FileSetting, String> {
     let of_section = || settings.iter().filter(|setting| setting.section == section);
     let Some(setting) = of_section().find(|setting| setting.name() == flag(key)) else {
-        let meant = nearest(&flag(key), of_section().map(Setting::name));
+        let suggestion = nearest(&flag(key), of_section().map(Setting::name));
         let all = || of_section().map(Setting::name).collect::<Vec<_>>().join(", ");
         let hint =
-            meant.map_or_else(|| format!(", only these are: {}", all()), |meant| format!("; did you mean {meant}?"));
+            suggestion.map_or_else(|| format!(", only these are: {}", all()), |name| format!("; did you mean {name}?"));
         return Err(format!("{section}.{key}: is no setting{hint}"));
     };
     let values = match value.get_ref() {

@@ -102,9 +102,9 @@ fn read(command: &Command) -> anyhow::Result<Option<File>> {
 /// Returns the command line with a variable for every setting, and the values of the file as defaults.
 fn configured(mut command: Command, file: Option<&File>) -> Command {
     for setting in settings(&command) {
-        let said = file.and_then(|file| file.values(&setting)).map(<[String]>::to_vec);
+        let values = file.and_then(|file| file.values(&setting)).map(<[String]>::to_vec);
         for place in setting.commands() {
-            command = setting.within(command, place, said.as_deref());
+            command = setting.within(command, place, values.as_deref());
         }
     }
     command

@@ -87,10 +87,10 @@ impl Setting {
 
     /// Returns the whole command line with the variable of this setting and, if the file has values for it, with those
     /// as the default.
-    pub(super) fn within(&self, command: Command, place: Option<&'static str>, said: Option<&[String]>) -> Command {
+    pub(super) fn within(&self, command: Command, place: Option<&'static str>, values: Option<&[String]>) -> Command {
         let change = |arg: Arg| {
             let arg = arg.env(OsStr::from(self.variable.clone()));
-            match said {
+            match values {
                 Some(values) => arg.required(false).default_values(values.iter().cloned().map(OsStr::from)),
                 None => arg,
             }
@@ -146,10 +146,10 @@ mod tests {
     #[test]
     fn a_slip_finds_what_was_meant_and_nonsense_finds_nothing() {
         let names = || ["listen", "store", "concurrency", "lease-ttl"].into_iter();
-        for (typed, meant) in
+        for (typed, expected) in
             [("lisen", "listen"), ("stor", "store"), ("leasettl", "lease-ttl"), ("concurency", "concurrency")]
         {
-            assert_eq!(nearest(typed, names()), Some(meant));
+            assert_eq!(nearest(typed, names()), Some(expected));
         }
         assert_eq!(nearest("colour", names()), None);
         assert_eq!(nearest("x", std::iter::empty()), None);

@@ -13,8 +13,8 @@ use tracing_subscriber::util::SubscriberInitExt;
 /// Starts logging with the filter in `RUST_LOG`, or else with the level `quietest` plus one level for every `-v`.
 pub(crate) fn start(quietest: Level, verbose: u8, format: LogFormat) -> anyhow::Result<()> {
     let level = LEVELS[(quietest as usize + usize::from(verbose)).min(LEVELS.len() - 1)];
-    let said = std::env::var("RUST_LOG").ok().filter(|said| !said.is_empty());
-    let filter = filter(said.as_deref().unwrap_or(level))?;
+    let variable = std::env::var("RUST_LOG").ok().filter(|text| !text.is_empty());
+    let filter = filter(variable.as_deref().unwrap_or(level))?;
     let colours = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let subscriber = tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).with_writer(io::stderr);
     match format {
@@ -29,11 +29,11 @@ pub(crate) fn start(quietest: Level, verbose: u8, format: LogFormat) -> anyhow::
 
 /// Returns the log filter. A level without a target applies to our own crates: libraries log the data they send and
 /// receive, so at most their warnings and errors are logged, unless their target is named.
-fn filter(said: &str) -> anyhow::Result<Targets> {
-    let said: Targets = said.parse()?;
-    let level = said.default_level().unwrap_or(LevelFilter::OFF);
+fn filter(text: &str) -> anyhow::Result<Targets> {
+    let targets: Targets = text.parse()?;
+    let level = targets.default_level().unwrap_or(LevelFilter::OFF);
     let libraries = level.min(LevelFilter::WARN);
-    Ok(Targets::new().with_default(libraries).with_target(OURS, level).with_targets(said))
+    Ok(Targets::new().with_default(libraries).with_target(OURS, level).with_targets(targets))
 }
 
 /// The common prefix of the log targets of our crates.
@@ -64,11 +64,11 @@ mod tests {
 
     #[test]
     fn libraries_are_heard_only_when_they_warn_or_are_named() {
-        let logs = |said: &str, target: &str, level: Level| filter(said).unwrap().would_enable(target, &level);
-        for said in ["debug", "trace"] {
-            assert!(logs(said, "ff_server::audit", Level::DEBUG) && logs(said, "ff", Level::DEBUG));
+        let logs = |text: &str, target: &str, level: Level| filter(text).unwrap().would_enable(target, &level);
+        for text in ["debug", "trace"] {
+            assert!(logs(text, "ff_server::audit", Level::DEBUG) && logs(text, "ff", Level::DEBUG));
             for library in ["tokio_postgres::query", "redis::aio", "rustls", "hyper::proto", "reqwest", "log"] {
-                assert!(!logs(said, library, Level::INFO) && logs(said, library, Level::WARN), "{library}");
+                assert!(!logs(text, library, Level::INFO) && logs(text, library, Level::WARN), "{library}");
             }
         }
         assert!(!logs("error", "redis", Level::WARN) && logs("error", "redis", Level::ERROR));

@@ -9,16 +9,16 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 
 /// Streams the standard output of a program, with a frame for each line including its line break. Returns the last line
 /// without its line break. A line larger than a frame becomes several frames.
-pub(super) async fn put_out(work: &Context, stdout: Option<impl AsyncRead + Unpin>) -> Result<Vec<u8>, Fault> {
+pub(super) async fn stream_lines(work: &Context, stdout: Option<impl AsyncRead + Unpin>) -> Result<Vec<u8>, Fault> {
     let Some(mut stdout) = stdout else { return Ok(Vec::new()) };
     let mut lines = Lines::default();
     let mut chunk = vec![0; limits::FRAME_BYTES];
     loop {
         let read = stdout.read(&mut chunk).await.map_err(|error| super::broken("cannot read from it", &error))?;
-        for frame in if read == 0 { lines.rest() } else { lines.push(&chunk[..read]) } {
+        for frame in if read == 0 { lines.remainder() } else { lines.push(&chunk[..read]) } {
             let frame_type = if str::from_utf8(&frame).is_ok() { FrameType::text() } else { FrameType::bytes() };
-            let put_out = work.stream("out").frame(frame_type, frame).await;
-            put_out.map_err(|error| Fault::retryable("output", error.to_string()))?;
+            let result = work.stream("out").frame(frame_type, frame).await;
+            result.map_err(|error| Fault::retryable("output", error.to_string()))?;
         }
         if read == 0 {
             return lines.result();
@@ -62,7 +62,7 @@ impl Lines {
     }
 
     /// Returns the frame of a last line without a line break, if there is one.
-    fn rest(&mut self) -> Vec<Vec<u8>> {
+    fn remainder(&mut self) -> Vec<Vec<u8>> {
         Some(take(&mut self.begun)).filter(|rest| !rest.is_empty()).into_iter().collect()
     }
 
@@ -84,27 +84,27 @@ impl Lines {
 mod tests {
     use super::*;
 
-    fn put_out(chunks: &[&[u8]]) -> (Vec<Vec<u8>>, Vec<u8>) {
+    fn split(chunks: &[&[u8]]) -> (Vec<Vec<u8>>, Vec<u8>) {
         let mut lines = Lines::default();
         let mut frames: Vec<_> = chunks.iter().flat_map(|chunk| lines.push(chunk)).collect();
-        frames.extend(lines.rest());
+        frames.extend(lines.remainder());
         (frames, lines.result().unwrap())
     }
 
     #[test]
     fn each_line_is_a_frame_and_the_last_is_the_result() {
         for chunks in [&[&b"a\nbc\nd"[..]][..], &[b"a", b"\nb", b"c\n", b"d"]] {
-            assert_eq!(put_out(chunks), (vec![b"a\n".to_vec(), b"bc\n".to_vec(), b"d".to_vec()], b"d".to_vec()));
+            assert_eq!(split(chunks), (vec![b"a\n".to_vec(), b"bc\n".to_vec(), b"d".to_vec()], b"d".to_vec()));
         }
-        assert_eq!(put_out(&[b"a\nb\n"]).1, b"b");
-        assert_eq!(put_out(&[b"a\n\n"]).1, b"");
-        assert_eq!(put_out(&[]), (vec![], vec![]));
+        assert_eq!(split(&[b"a\nb\n"]).1, b"b");
+        assert_eq!(split(&[b"a\n\n"]).1, b"");
+        assert_eq!(split(&[]), (vec![], vec![]));
     }
 
     #[test]
     fn a_line_larger_than_a_frame_goes_into_several() {
         let long = vec![b'x'; 2 * limits::FRAME_BYTES + 3];
-        let (frames, last) = put_out(&[&long, b"\n"]);
+        let (frames, last) = split(&[&long, b"\n"]);
         assert_eq!(frames.iter().map(Vec::len).collect::<Vec<_>>(), [limits::FRAME_BYTES, limits::FRAME_BYTES, 4]);
         assert_eq!(last, long);
     }

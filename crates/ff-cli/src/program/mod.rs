@@ -59,7 +59,7 @@ impl Program {
             ended = &mut running => {
                 let ProgramExit { status, output, complaint } = ended?;
                 group.release();
-                verdict::judge(status, &complaint)?;
+                verdict::check_exit(status, &complaint)?;
                 Ok(self.reply(written(result.as_deref()).await?.unwrap_or(output)))
             }
             () = work.cancelled() => {
@@ -136,7 +136,7 @@ async fn run_child(child: &mut Child, payload: Bytes, work: Option<&Context>) ->
     let ended = async { child.wait().await.map_err(|error| broken("cannot wait for it", &error)) };
     let output = async {
         match work {
-            Some(work) => lines::put_out(work, stdout).await,
+            Some(work) => lines::stream_lines(work, stdout).await,
             None => collect(stdout).await,
         }
     };

@@ -15,7 +15,7 @@ const INPUT_IS_WRONG: i32 = 65;
 
 /// Returns the failure of a program that did not succeed. The category contains the exit code, so that a retry policy
 /// can tell codes apart.
-pub(super) fn judge(status: ExitStatus, complaint: &str) -> Result<(), Fault> {
+pub(super) fn check_exit(status: ExitStatus, complaint: &str) -> Result<(), Fault> {
     let (category, how) = match (status.code(), status.signal()) {
         (Some(0), _) => return Ok(()),
         (Some(code), _) => (format!("exit_{code}"), format!("exit code {code}")),
@@ -85,12 +85,12 @@ mod tests {
     use super::*;
 
     fn fault(wait_status: i32, complaint: &str) -> Fault {
-        judge(ExitStatus::from_raw(wait_status), complaint).unwrap_err()
+        check_exit(ExitStatus::from_raw(wait_status), complaint).unwrap_err()
     }
 
     #[test]
     fn zero_is_success_and_anything_else_a_failure_of_its_own_category() {
-        assert_eq!(judge(ExitStatus::from_raw(0), "only a warning"), Ok(()));
+        assert_eq!(check_exit(ExitStatus::from_raw(0), "only a warning"), Ok(()));
         assert_eq!(fault(1 << 8, "no such host"), Fault::retryable("exit_1", "exit code 1: no such host"));
         assert_eq!(fault(75 << 8, ""), Fault::retryable("exit_75", "exit code 75"));
         assert_eq!(fault(9, ""), Fault::retryable("signal_9", "killed by signal 9"));

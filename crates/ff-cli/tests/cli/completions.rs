@@ -19,9 +19,9 @@ fn bash_completes_with_the_script() {
     let program = folder.path().join("program");
     fs::write(&program, format!("set -e\n{}\n{query}\n", script("bash"))).unwrap();
     let ran = Command::new("bash").arg("--norc").arg(&program).output().unwrap();
-    let said = (String::from_utf8(ran.stdout).unwrap(), String::from_utf8(ran.stderr).unwrap());
-    assert!(ran.status.success() && said.1.is_empty(), "{said:?}");
-    assert_eq!(said.0.trim(), "pause");
+    let output = (String::from_utf8(ran.stdout).unwrap(), String::from_utf8(ran.stderr).unwrap());
+    assert!(ran.status.success() && output.1.is_empty(), "{output:?}");
+    assert_eq!(output.0.trim(), "pause");
 }
 
 #[test]

@@ -50,8 +50,8 @@ async fn deploy(ctx: Context) -> Result<String, Fault> {
     let wait =
         ctx.wait_for_approval("Deploy 1.4?").asking("All checks\nare green.").timeout(Duration::from_secs(7_200));
     Ok(match wait.await? {
-        Decision::Approved(said) => format!("yes from {}: {}", said.by, said.comment.unwrap_or_default()),
-        Decision::Rejected(said) => format!("no from {}: {}", said.by, said.comment.unwrap_or_default()),
+        Decision::Approved(verdict) => format!("yes from {}: {}", verdict.by, verdict.comment.unwrap_or_default()),
+        Decision::Rejected(verdict) => format!("no from {}: {}", verdict.by, verdict.comment.unwrap_or_default()),
     })
 }
 

@@ -26,8 +26,8 @@ impl KeyedServer {
         let admin = made.text().trim_end().to_owned();
         let serve = [&["server", "--store", "sqlite:a.db", "--listen", "0.0.0.0:0"], flags].concat();
         let server = Process::start(command(folder.path(), &serve));
-        let said = server.prints("serving ");
-        let url = said.trim().rsplit(' ').next().unwrap().replace("0.0.0.0", "127.0.0.1");
+        let line = server.prints("serving ");
+        let url = line.trim().rsplit(' ').next().unwrap().replace("0.0.0.0", "127.0.0.1");
         Self { folder, admin, server, url }
     }
 
@@ -52,8 +52,8 @@ fn keys_that_travel_in_the_clear_are_warned_of() {
     assert!(secured.server.stop().success());
     let server = Process::start(command(folder, &loopback));
     server.prints("serving ");
-    let (_, said) = server.stop_and_tell();
-    assert!(!said.contains("unencrypted"), "{said}");
+    let (_, output) = server.stop_and_tell();
+    assert!(!output.contains("unencrypted"), "{output}");
 }
 
 #[test]

@@ -60,11 +60,11 @@ fn nothing_secret_is_logged(store: &str, marker: &str) {
         command.env("FF_SERVER", &url).envs(key.as_ref().map(|key| ("FF_API_KEY", key)));
         command
     };
-    let mut said = String::new();
+    let mut log = String::new();
     let mut run = |args: &[&str]| {
         let ran = CommandRun::of(ff(args));
         assert_eq!(ran.code, Some(0), "{args:?} printed {} and said {}", ran.text(), ran.stderr);
-        said.push_str(&ran.stderr);
+        log.push_str(&ran.stderr);
         ran.text().trim_end().to_owned()
     };
 
@@ -86,16 +86,16 @@ fn nothing_secret_is_logged(store: &str, marker: &str) {
     for process in [worker, server] {
         let (status, output) = process.stop_and_tell();
         assert!(status.success());
-        said.push_str(&output);
+        log.push_str(&output);
     }
 
-    assert!(said.contains("TRACE") && said.contains("hyper"), "the log was not asked for everything");
+    assert!(log.contains("TRACE") && log.contains("hyper"), "the log was not asked for everything");
     let key = key.as_deref().map(secret_of);
     for secret in [CANARY, SECRET, &mac].into_iter().chain(ENCODED).chain(key) {
-        let leaks: Vec<_> = said.lines().filter(|line| line.contains(secret)).collect();
+        let leaks: Vec<_> = log.lines().filter(|line| line.contains(secret)).collect();
         assert!(leaks.is_empty(), "{} lines, the first: {}", leaks.len(), leaks[0]);
     }
-    assert!(said.contains(marker), "{marker:?} is not in the log");
+    assert!(log.contains(marker), "{marker:?} is not in the log");
 }
 
 /// A worker in this process, whose handler waits for a signal and answers with its payload.

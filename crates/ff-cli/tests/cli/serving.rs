@@ -136,8 +136,8 @@ fn a_server_serves_metrics_at_a_separate_address() {
     let folder = tempfile::tempdir().unwrap();
     let serve = ["server", "--store", "memory:", "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"];
     let server = Process::start(command(folder.path(), &serve));
-    let said = server.prints("metrics at ");
-    let address = said.split("http://").nth(1).unwrap().split('/').next().unwrap();
+    let line = server.prints("metrics at ");
+    let address = line.split("http://").nth(1).unwrap().split('/').next().unwrap();
     let metrics = get(address, "/metrics");
     assert!(metrics.contains("ff_completions_total 0"), "{metrics}");
     assert!(metrics.contains("ff_pump_lag_seconds 0"), "{metrics}");
@@ -150,8 +150,8 @@ fn pages_of_configured_origins_may_read_streams() {
     let serve = ["server", "--store", "memory:", "--listen", "127.0.0.1:0", "--cors-origin", "https://app.example"];
     let server =
         Process::start(command(folder.path(), &[&serve[..], &["--cors-origin", "http://localhost:3000"]].concat()));
-    let said = server.prints("serving");
-    let address = said.rsplit("http://").next().unwrap();
+    let line = server.prints("serving");
+    let address = line.rsplit("http://").next().unwrap();
     for origin in ["https://app.example", "http://localhost:3000"] {
         let path = "/v1/executions/%7Bfp:0%7D:018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c/stream";
         let answer = get(address, &format!("{path} HTTP/1.1\r\nOrigin: {origin}\r\nX-Path:"));

@@ -10,8 +10,8 @@ const PAGE: &str = include_str!("../../../../docs/security.md");
 /// Runs a shell command in a folder.
 fn shell(folder: &Path, line: &str) {
     let output = Command::new("sh").args(["-c", line]).current_dir(folder).output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success(), "{line}: {said}; is openssl installed?");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{line}: {stderr}; is openssl installed?");
 }
 
 fn serve(folder: &Path) -> (Process, u16) {

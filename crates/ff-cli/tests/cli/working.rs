@@ -150,8 +150,8 @@ fn a_worker_logs_every_job_in_two_lines() {
     worker.says(&format!("running job {done}"));
     worker.says(&format!("done job {done} after "));
     let failed = world.ok(&["submit", "job", "--payload", "65\n"]);
-    let said = worker.says(&format!("failed job {failed} after "));
-    assert!(said.contains("exit_65"), "{said}");
+    let line = worker.says(&format!("failed job {failed} after "));
+    assert!(line.contains("exit_65"), "{line}");
 }
 
 #[test]

@@ -189,8 +189,8 @@ impl Process {
     /// Waits for a line of standard output that contains the text.
     pub(crate) fn prints(&self, text: &str) -> String {
         find(&self.stdout, text).unwrap_or_else(|| {
-            let said: Vec<_> = self.stderr.try_iter().collect();
-            panic!("it did not print {text:?}, but said {said:#?}")
+            let stderr: Vec<_> = self.stderr.try_iter().collect();
+            panic!("it did not print {text:?}, but said {stderr:#?}")
         })
     }
 

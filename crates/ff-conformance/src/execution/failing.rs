@@ -84,13 +84,13 @@ pub(crate) async fn work_without_retries_fails_at_once(world: World) {
 
 pub(crate) async fn three_retries_are_the_default(world: World) {
     let id = world.submit("resize", b"").await;
-    let mut tries = 0;
+    let mut attempts = 0;
     while world.state(&id).await != PublicState::Failed {
         world.worker("unlucky").claim().await.fail("network").await.unwrap();
         world.clock.advance(ms(60_000)).await;
-        tries += 1;
+        attempts += 1;
     }
-    assert_eq!(tries, 4);
+    assert_eq!(attempts, 4);
 }
 
 pub(crate) async fn a_permanent_failure_is_not_retried(world: World) {

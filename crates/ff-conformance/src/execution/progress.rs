@@ -6,10 +6,10 @@ pub(crate) async fn progress_can_be_read_while_the_work_runs(world: World) {
     let held = world.held().await;
     assert_eq!(world.describe(&held.id()).await.progress, None);
     world.clock.advance(ms(10)).await;
-    let noted = held.progress(Some(40), Some("reading — 2 of 5")).await.unwrap();
-    assert_eq!(noted.at, world.clock.now());
-    let said = Progress { percent: Some(40), message: Some("reading — 2 of 5".into()), at: world.clock.now() };
-    assert_eq!(world.describe(&held.id()).await.progress, Some(said));
+    let recorded = held.progress(Some(40), Some("reading — 2 of 5")).await.unwrap();
+    assert_eq!(recorded.at, world.clock.now());
+    let expected = Progress { percent: Some(40), message: Some("reading — 2 of 5".into()), at: world.clock.now() };
+    assert_eq!(world.describe(&held.id()).await.progress, Some(expected));
 }
 
 pub(crate) async fn omitted_progress_fields_keep_their_value(world: World) {

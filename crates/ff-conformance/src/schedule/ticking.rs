@@ -69,7 +69,7 @@ pub(crate) async fn only_one_writer_of_a_schedule_version_succeeds(world: World)
         schedule: named("cas"),
         expected,
         record: Some(Box::new(ff_core::schedule::Schedule { version, ..put.schedule.clone() })),
-        noted: Vec::new(),
+        tick_records: Vec::new(),
     };
     let written = async |args| world.engine_store.write_schedule(args).await.unwrap().written;
     assert!(written(write(1, 2)).await);

@@ -161,9 +161,9 @@ pub(crate) async fn of_many_signals_at_once_one_meets_the_condition(world: World
     }
     effects.sort_by_key(|effect| effect.as_str());
     assert_eq!(effects, [[Effect::Appended].repeat(4), vec![Effect::Satisfied]].concat());
-    let handed: BTreeSet<_> =
+    let claimed_ids: BTreeSet<_> =
         world.worker("next").claim().await.signals.iter().map(|received| received.signal.id).collect();
-    assert_eq!(handed, ids);
+    assert_eq!(claimed_ids, ids);
 }
 
 pub(crate) async fn work_has_been_suspended_since_before_its_signals(world: World) {

@@ -90,7 +90,7 @@ pub(crate) async fn an_execution_takes_ten_thousand_signals_and_its_feed_keeps_a
     let late = from_the_start().await;
     assert!(late.missed && late.deliveries[0].position > first.position);
     world.decide(&held.id(), OperatorDecision::Resume).await.unwrap();
-    assert_eq!(world.worker("next").claim().await.handed(), ["vote", "resumed"], "an operator is always heard");
+    assert_eq!(world.worker("next").claim().await.signal_names(), ["vote", "resumed"], "an operator is always heard");
 }
 
 /// Sends `many` signals, up to `AT_ONCE` at the same time, and returns the answers.

@@ -30,7 +30,7 @@ pub(crate) async fn early_signals_count_towards_a_tree_as_well(world: World) {
     assert_eq!(world.describe(&held.id()).await.suspension.unwrap().signals_counted, 1);
     assert_eq!(other.effect("other").await, Effect::Appended);
     assert_eq!(votes.effect("second").await, Effect::Satisfied);
-    assert_eq!(world.worker("next").claim().await.handed(), ["first", "second", "other"]);
+    assert_eq!(world.worker("next").claim().await.signal_names(), ["first", "second", "other"]);
 }
 
 /// Early signals of several waitpoints count in the order in which the holder names the waitpoints, and within a waitpoint in the
@@ -63,7 +63,7 @@ pub(crate) async fn early_signals_that_do_not_count_satisfy_nothing(world: World
     let wish = SuspendArgs { condition: named("approval", "approved"), ..on(&held, &ahead) };
     let [waitpoint] = held.wait(wish).await;
     assert_eq!(waitpoint.effect("approved").await, Effect::Satisfied);
-    assert_eq!(world.worker("next").claim().await.handed(), ["approved"]);
+    assert_eq!(world.worker("next").claim().await.signal_names(), ["approved"]);
 }
 
 pub(crate) async fn the_same_key_is_the_same_waitpoint_while_it_pends(world: World) {
@@ -182,7 +182,7 @@ pub(crate) async fn a_pending_waitpoint_stays_pending_during_another_suspension(
     assert_eq!(world.state(&held.id()).await, PublicState::Suspended);
     assert_eq!(waitpoint.effect("go").await, Effect::Satisfied);
     let again = world.worker("again").claim().await;
-    assert_eq!(again.handed(), ["go"]);
+    assert_eq!(again.signal_names(), ["go"]);
     let outcome = world.suspend(on(&again, &ahead)).await.unwrap().outcome;
     assert!(matches!(outcome, SuspendOutcome::AlreadySatisfied { .. }));
 }

@@ -155,5 +155,5 @@ async fn still_waits(world: &World, held: &LeasedExecution) {
 
 /// Checks that a worker continues the execution with signals of these names in this order.
 async fn assert_resumed_with(world: &World, names: &[&str]) {
-    assert_eq!(world.worker("next").claim().await.handed(), names);
+    assert_eq!(world.worker("next").claim().await.signal_names(), names);
 }

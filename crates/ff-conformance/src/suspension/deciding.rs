@@ -42,7 +42,7 @@ pub(crate) async fn a_decision_comes_after_what_had_counted(world: World) {
     votes.send("second").await.unwrap();
     world.decide(&held.id(), OperatorDecision::Approve).await.unwrap();
     let next = world.worker("next").claim().await;
-    assert_eq!(next.handed(), ["first", "second", "approved"]);
+    assert_eq!(next.signal_names(), ["first", "second", "approved"]);
     assert_eq!(next.signals[2].payload, None);
 }
 
@@ -51,7 +51,7 @@ pub(crate) async fn an_operator_ends_what_only_an_operator_can(world: World) {
     let [waitpoint] = held.wait_for(Condition::OperatorOnly, ["review"]).await;
     assert_eq!(waitpoint.effect("go").await, Effect::NotInCondition);
     world.decide(&held.id(), OperatorDecision::Reject).await.unwrap();
-    assert_eq!(world.worker("next").claim().await.handed(), ["rejected"]);
+    assert_eq!(world.worker("next").claim().await.signal_names(), ["rejected"]);
 }
 
 pub(crate) async fn deciding_twice_is_one_decision(world: World) {
@@ -64,7 +64,7 @@ pub(crate) async fn deciding_twice_is_one_decision(world: World) {
     let refusal = assert_refused!(world.decide(&held.id(), OperatorDecision::Reject).await, "execution_not_suspended");
     assert_eq!(refusal.state, Some(PublicState::Waiting));
     assert_eq!(world.contents().await, before);
-    assert_eq!(world.worker("next").claim().await.handed(), ["approved"]);
+    assert_eq!(world.worker("next").claim().await.signal_names(), ["approved"]);
 }
 
 pub(crate) async fn a_decision_is_about_the_suspension_it_names(world: World) {
@@ -109,7 +109,7 @@ pub(crate) async fn a_decision_after_the_signal_comes_too_late(world: World) {
     let (held, waitpoint) = world.suspended().await;
     waitpoint.send("approved").await.unwrap();
     assert_refused!(world.decide(&held.id(), OperatorDecision::Reject).await, "execution_not_suspended");
-    assert_eq!(world.worker("next").claim().await.handed(), ["approved"]);
+    assert_eq!(world.worker("next").claim().await.signal_names(), ["approved"]);
 }
 
 /// The second caller is refused, and the worker gets the first decision.
@@ -129,22 +129,22 @@ pub(crate) async fn of_a_decision_and_a_signal_at_once_one_ends_the_suspension(w
             }
             neither => panic!("neither ended it: {neither:?}"),
         };
-        assert_eq!(world.worker("next").claim().await.handed(), [answer]);
+        assert_eq!(world.worker("next").claim().await.signal_names(), [answer]);
     }
 }
 
 pub(crate) async fn an_operator_can_set_the_resume_delay(world: World) {
     let policy = ResumePolicy { resume_delay_ms: 1_000, ..ResumePolicy::default() };
-    for (said, waits) in [(None, 1_000), (Some(0), 0), (Some(3_000), 3_000)] {
+    for (given, waits) in [(None, 1_000), (Some(0), 0), (Some(3_000), 3_000)] {
         let held = world.held().await;
         let [_] = held.wait(SuspendArgs { resume_policy: policy.clone(), ..held.wish("approval") }).await;
-        let args = ResumeArgs { resume_delay_ms: said, ..ResumeArgs::new(held.id(), OperatorDecision::Resume) };
+        let args = ResumeArgs { resume_delay_ms: given, ..ResumeArgs::new(held.id(), OperatorDecision::Resume) };
         let state = if waits == 0 { PublicState::Waiting } else { PublicState::Delayed };
         assert_eq!(world.backend.resume(args).await.unwrap().public_state, state);
         let until = world.describe(&held.id()).await.delayed_until;
         assert_eq!(until, (waits > 0).then(|| world.clock.now() + waits));
         world.clock.advance(ms(waits)).await;
-        assert_eq!(world.worker("next").claim().await.handed(), ["resumed"]);
+        assert_eq!(world.worker("next").claim().await.signal_names(), ["resumed"]);
     }
 }
 

@@ -60,12 +60,12 @@ pub(crate) async fn a_replay_starts_without_what_was_waited_for(world: World) {
     assert_refused!(waitpoint.send("late").await, "waitpoint_closed");
     let replayed = world.worker("third").claim().await;
     assert!(matches!(replayed.task.attempt, Origin::Replay { of: Some(AttemptIndex(0)), .. }));
-    assert_eq!((replayed.handed(), &replayed.task.resumption), (Vec::<&str>::new(), &None));
+    assert_eq!((replayed.signal_names(), &replayed.task.resumption), (Vec::<&str>::new(), &None));
     assert_refused!(waitpoint.send("late").await, "waitpoint_closed");
     let again = replayed.wait_on("approval").await;
     assert_refused!(waitpoint.send("late").await, "waitpoint_closed");
     again.send("again").await.unwrap();
-    assert_eq!(world.worker("fourth").claim().await.handed(), ["again"]);
+    assert_eq!(world.worker("fourth").claim().await.signal_names(), ["again"]);
     assert_eq!(world.signals(&held.id()).await.len(), 2, "what was received is kept");
 }
 

@@ -68,7 +68,7 @@ pub(crate) async fn a_worker_that_requests_all_signals_gets_uncounted_ones_too(w
     for (waitpoint, name) in [(&b, "note"), (&a, "half"), (&b, "go")] {
         waitpoint.send(name).await.unwrap();
     }
-    assert_eq!(world.worker("next").claim().await.handed(), ["go", "half", "note"]);
+    assert_eq!(world.worker("next").claim().await.signal_names(), ["go", "half", "note"]);
 }
 
 pub(crate) async fn a_resume_delay_is_waited_and_then_runs(world: World) {
@@ -83,20 +83,20 @@ pub(crate) async fn a_resume_delay_is_waited_and_then_runs(world: World) {
     assert!(world.worker("eager").claim_up_to(1).await.is_empty());
     world.clock.advance(ms(1)).await;
     let resumed = world.worker("next").claim().await;
-    assert_eq!(resumed.handed(), ["approved"]);
+    assert_eq!(resumed.signal_names(), ["approved"]);
     resumed.complete(b"done").await.unwrap();
 }
 
 pub(crate) async fn a_waiting_worker_gets_what_a_signal_releases(world: World) {
     let (held, waitpoint) = world.suspended().await;
     let got = woken_by(&world, async || waitpoint.send("approved").await.unwrap()).await;
-    assert_eq!((got.id(), got.handed()), (held.id(), vec!["approved"]));
+    assert_eq!((got.id(), got.signal_names()), (held.id(), vec!["approved"]));
 }
 
 pub(crate) async fn a_waiting_worker_gets_what_an_operator_releases(world: World) {
     let (held, _) = world.suspended().await;
     let got = woken_by(&world, async || world.decide(&held.id(), OperatorDecision::Approve).await.unwrap()).await;
-    assert_eq!((got.id(), got.handed()), (held.id(), vec!["approved"]));
+    assert_eq!((got.id(), got.signal_names()), (held.id(), vec!["approved"]));
 }
 
 pub(crate) async fn a_waiting_worker_gets_what_a_timeout_releases(world: World) {
@@ -105,7 +105,7 @@ pub(crate) async fn a_waiting_worker_gets_what_a_timeout_releases(world: World) 
     let wish = SuspendArgs { timeout, timeout_behavior: TimeoutBehavior::AutoResume, ..held.wish("approval") };
     let [_] = held.wait(wish).await;
     let got = woken_by(&world, async || world.clock.advance(ms(1_000)).await).await;
-    assert_eq!((got.id(), got.handed()), (held.id(), vec!["timeout"]));
+    assert_eq!((got.id(), got.signal_names()), (held.id(), vec!["timeout"]));
 }
 
 /// The signals belong to the execution, not to the worker that lost it.
@@ -118,11 +118,11 @@ pub(crate) async fn a_try_that_starts_over_still_finds_its_signals(world: World)
     let reclaimed = world.worker("second").claim().await;
     assert_eq!(reclaimed.task.attempt, Origin::Reclaim { of: AttemptIndex(0) });
     assert!(!reclaimed.task.resumed);
-    assert_eq!((reclaimed.handed(), reclaimed.signals.clone()), (vec!["approved"], silent.signals));
+    assert_eq!((reclaimed.signal_names(), reclaimed.signals.clone()), (vec!["approved"], silent.signals));
     reclaimed.fail("network").await.unwrap();
     let retried = world.worker("third").claim().await;
     assert_eq!(retried.task.attempt, Origin::Retry { of: AttemptIndex(1) });
-    assert_eq!(retried.handed(), ["approved"]);
+    assert_eq!(retried.signal_names(), ["approved"]);
 }
 
 pub(crate) async fn more_than_four_mebibytes_of_signals_are_read_one_by_one(world: World) {
@@ -165,7 +165,7 @@ pub(crate) async fn a_later_suspension_hands_only_its_own_signals(world: World) 
     first.send("first").await.unwrap();
     let second = world.worker("second").claim().await.wait_for(signal("next"), ["next"]).await;
     second[0].send("second").await.unwrap();
-    assert_eq!(world.worker("third").claim().await.handed(), ["second"]);
+    assert_eq!(world.worker("third").claim().await.signal_names(), ["second"]);
 }
 
 /// Returns the execution that a waiting worker gets when `event` happens.

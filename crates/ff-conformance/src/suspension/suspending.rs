@@ -168,7 +168,7 @@ pub(crate) async fn work_may_wait_again_and_again(world: World) {
         let waitpoint = held.wait_on("approval").await;
         waitpoint.send(&format!("go-{nth}")).await.unwrap();
         held = world.worker("again").claim().await;
-        assert_eq!((held.fence().attempt_id, held.handed()), (attempt, vec![format!("go-{nth}").as_str()]));
+        assert_eq!((held.fence().attempt_id, held.signal_names()), (attempt, vec![format!("go-{nth}").as_str()]));
     }
     held.complete(b"done").await.unwrap();
     assert_eq!(world.result(&held.id()).await, b"done");

@@ -55,14 +55,14 @@ pub(crate) async fn work_whose_wait_times_out_may_be_handed_to_an_operator(world
     world.clock.advance(ms(365 * 24 * 3_600_000)).await;
     assert_eq!(world.contents().await, before, "it times out once");
     assert_eq!(waitpoint.effect("better-late").await, Effect::Satisfied, "its waitpoints stay open");
-    assert_eq!(world.worker("next").claim().await.handed(), ["better-late"]);
+    assert_eq!(world.worker("next").claim().await.signal_names(), ["better-late"]);
 }
 
 pub(crate) async fn an_operator_ends_what_was_handed_to_one(world: World) {
     let (held, _) = waiting(&world, TimeoutBehavior::Escalate).await;
     world.clock.advance(ms(1)).await;
     world.decide(&held.id(), OperatorDecision::Approve).await.unwrap();
-    assert_eq!(world.worker("next").claim().await.handed(), ["approved"]);
+    assert_eq!(world.worker("next").claim().await.signal_names(), ["approved"]);
 }
 
 pub(crate) async fn a_timeout_hands_on_what_had_counted(world: World) {
@@ -78,7 +78,7 @@ pub(crate) async fn a_timeout_hands_on_what_had_counted(world: World) {
     world.clock.advance(ms(1_000)).await;
     assert_eq!(world.state(&held.id()).await, PublicState::Delayed, "its delay is waited as ever");
     world.clock.advance(ms(500)).await;
-    assert_eq!(world.worker("next").claim().await.handed(), ["yes", "timeout"]);
+    assert_eq!(world.worker("next").claim().await.signal_names(), ["yes", "timeout"]);
 }
 
 pub(crate) async fn a_suspension_timeout_can_be_a_timestamp(world: World) {
@@ -106,7 +106,7 @@ pub(crate) async fn work_may_wait_for_nothing_but_its_timeout(world: World) {
     world.clock.advance(ms(86_399_999)).await;
     assert_eq!(world.state(&held.id()).await, PublicState::Suspended);
     world.clock.advance(ms(1)).await;
-    assert_eq!(world.worker("next").claim().await.handed(), ["timeout"]);
+    assert_eq!(world.worker("next").claim().await.signal_names(), ["timeout"]);
 }
 
 pub(crate) async fn a_signal_in_time_disarms_the_timeout(world: World) {
@@ -127,7 +127,7 @@ pub(crate) async fn a_signal_that_beats_the_pump_wins(world: World) {
     assert_eq!(waitpoint.effect("late").await, Effect::Satisfied);
     world.clock.fire_due().await;
     assert_eq!(world.state(&held.id()).await, PublicState::Waiting);
-    assert_eq!(world.worker("next").claim().await.handed(), ["late"]);
+    assert_eq!(world.worker("next").claim().await.signal_names(), ["late"]);
 }
 
 pub(crate) async fn many_waits_may_time_out_at_once(world: World) {

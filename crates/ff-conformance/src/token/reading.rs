@@ -6,12 +6,12 @@ pub(crate) async fn a_token_reads_one_stream_for_as_long_as_it_says(world: World
     let (id, other) = (world.held().await.id(), world.held().await.id());
     let token = make(&world, id, 1_000).await.unwrap();
     assert_eq!(token.expires_at, world.clock.now() + 1_000);
-    assert_eq!(judged(&world, &token, id).await, Ok(()));
-    assert_eq!(judged(&world, &token, other).await, Err(Code::InvalidToken));
+    assert_eq!(verify(&world, &token, id).await, Ok(()));
+    assert_eq!(verify(&world, &token, other).await, Err(Code::InvalidToken));
     world.clock.advance(ms(999)).await;
-    assert_eq!(judged(&world, &token, id).await, Ok(()));
+    assert_eq!(verify(&world, &token, id).await, Ok(()));
     world.clock.advance(ms(1)).await;
-    assert_eq!(judged(&world, &token, id).await, Err(Code::TokenExpired));
+    assert_eq!(verify(&world, &token, id).await, Err(Code::TokenExpired));
 }
 
 pub(crate) async fn a_token_that_reads_outlasts_a_rotation_for_its_grace(world: World) {
@@ -21,10 +21,10 @@ pub(crate) async fn a_token_that_reads_outlasts_a_rotation_for_its_grace(world: 
     assert!(world.backend.rotate_secret(args).await.unwrap().is_complete());
     let after = make(&world, id, 60_000).await.unwrap();
     assert_eq!((before.kid.as_str(), after.kid.as_str()), ("k1", "k2"));
-    assert_eq!((judged(&world, &before, id).await, judged(&world, &after, id).await), (Ok(()), Ok(())));
+    assert_eq!((verify(&world, &before, id).await, verify(&world, &after, id).await), (Ok(()), Ok(())));
     world.clock.advance(ms(1_000)).await;
     assert_eq!(
-        (judged(&world, &before, id).await, judged(&world, &after, id).await),
+        (verify(&world, &before, id).await, verify(&world, &after, id).await),
         (Err(Code::TokenExpired), Ok(()))
     );
 }
@@ -47,7 +47,7 @@ async fn make(world: &World, execution_id: ExecutionId, expires_in_ms: u64) -> A
 }
 
 /// Verifies a stream token like a server of the store.
-async fn judged(world: &World, token: &StreamToken, id: ExecutionId) -> Result<(), Code> {
+async fn verify(world: &World, token: &StreamToken, id: ExecutionId) -> Result<(), Code> {
     let (ring, now) = (world.engine_store.key_ring(id.partition()).await, world.engine_store.now().await);
     ring.unwrap().verify_for_stream(&PresentedToken::new(token.expose()), &id, now.unwrap())
 }

@@ -19,20 +19,20 @@ pub(crate) async fn a_list_of_workers_is_of_one_tenant_or_of_all(world: World) {
 }
 
 pub(crate) async fn a_worker_is_listed_as_it_said_it_is(world: World) {
-    let said = RegisterWorkerArgs {
+    let given = RegisterWorkerArgs {
         lanes: [LaneId::parse("mail").unwrap(), LaneId::default_name()].into(),
         kinds: [Kind::parse("send").unwrap()].into(),
         capabilities: [Capability::parse("gpu=a100").unwrap(), Capability::parse("eu").unwrap()].into(),
         ..worker("a", "default")
     };
-    world.backend.register_worker(said.clone()).await.unwrap();
+    world.backend.register_worker(given.clone()).await.unwrap();
     let registered_at = world.clock.now();
     world.clock.advance(ms(10)).await;
-    world.backend.register_worker(said.clone()).await.unwrap();
+    world.backend.register_worker(given.clone()).await.unwrap();
     let args = ListWorkersArgs { namespace: None, after: None, limit: 10 };
     let [known] = world.backend.list_workers(args).await.unwrap().workers.try_into().unwrap();
-    assert_eq!((known.worker_id, known.namespace, known.lanes), (said.worker_id, said.namespace, said.lanes));
-    assert_eq!((known.kinds, known.capabilities, known.ttl_ms), (said.kinds, said.capabilities, said.ttl_ms));
+    assert_eq!((known.worker_id, known.namespace, known.lanes), (given.worker_id, given.namespace, given.lanes));
+    assert_eq!((known.kinds, known.capabilities, known.ttl_ms), (given.kinds, given.capabilities, given.ttl_ms));
     assert_eq!((known.registered_at, known.seen_at), (registered_at, registered_at + 10));
 }
 

@@ -58,7 +58,7 @@ impl LeasedExecution {
     }
 
     /// Returns the names of the signals that came with the claim.
-    pub fn handed(&self) -> Vec<&str> {
+    pub fn signal_names(&self) -> Vec<&str> {
         self.signals.iter().map(|received| received.signal.name.as_str()).collect()
     }
 }

@@ -29,13 +29,13 @@ pub(crate) fn reserve(
     let mut balance = ledger.balance(Some(&budget), at.now)?;
     let mut verdicts = Vec::with_capacity(args.requests.len());
     for request in &args.requests {
-        verdicts.push(judge(&mut ledger, &budget, &mut balance, (request, args.claim_id), at.now)?);
+        verdicts.push(evaluate(&mut ledger, &budget, &mut balance, (request, args.claim_id), at.now)?);
     }
     ledger.put_balance(balance);
     Ok(ledger.into_decision(AdmissionVerdicts { name: Some(budget.name.to_string()), at: at.now, verdicts }))
 }
 
-fn judge(
+fn evaluate(
     ledger: &mut BudgetLedger<'_>,
     budget: &Budget,
     balance: &mut Balance,

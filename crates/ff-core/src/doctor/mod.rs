@@ -129,7 +129,7 @@ fn shape(execution: &Execution) -> Vec<String> {
         wrong.push("an operator holds it, yet it can be claimed".into());
     }
     let detail = execution.block_detail().map(|detail| detail.blocker());
-    let kept_back = match execution.phase {
+    let blocked_on = match execution.phase {
         Phase::Blocked { on: Blocker::Operator, .. } if execution.hold.is_none() => {
             wrong.push("is blocked on an operator without a hold".into());
             None
@@ -137,8 +137,8 @@ fn shape(execution: &Execution) -> Vec<String> {
         Phase::Blocked { on, .. } if on.is_admission() && on != Blocker::Operator => Some(on),
         _ => None,
     };
-    if detail != kept_back {
-        wrong.push(format!("is blocked on {kept_back:?}, and says that it is on {detail:?}"));
+    if detail != blocked_on {
+        wrong.push(format!("is blocked on {blocked_on:?}, and says that it is on {detail:?}"));
     }
     wrong
 }

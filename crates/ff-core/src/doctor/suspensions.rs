@@ -104,8 +104,8 @@ fn counts_its_signals(execution: &Execution, snapshot: &Snapshot, findings: &mut
         Phase::Suspended { suspension } => suspension.tally.counted().collect(),
         _ => vec![],
     };
-    let handed = execution.last_suspension.iter().flat_map(|past| &past.signals);
-    if let Some(lost) = counted.into_iter().chain(handed).find(|counted| !ids.contains(&counted.signal_id)) {
+    let past_signals = execution.last_suspension.iter().flat_map(|past| &past.signals);
+    if let Some(lost) = counted.into_iter().chain(past_signals).find(|counted| !ids.contains(&counted.signal_id)) {
         findings.find("I11", &execution.id, format!("counts signal {}, which it never took", lost.signal_id));
     }
 }
@@ -270,7 +270,7 @@ mod tests {
             snapshot.pending_waitpoints.clear();
         };
         assert_eq!(found(gone), ["I1", "I1", "I1", "I1"], "two waitpoints, the signals and their payload");
-        let handed = |snapshot: &mut Snapshot, id| {
+        let unknown_signal = |snapshot: &mut Snapshot, id| {
             let Phase::Suspended { suspension } = &mut execution(snapshot, id).phase else { panic!("not suspended") };
             let signal_id = SignalId::new();
             let counted = crate::suspension::CountedSignal { signal_id, payload_bytes: 0, counts_as: None };
@@ -278,6 +278,6 @@ mod tests {
             let past = crate::suspension::PastSuspension::of(suspension, epoch, ended, vec![counted], at(3));
             execution(snapshot, id).last_suspension = Some(past);
         };
-        assert_eq!(found(handed), ["I11"]);
+        assert_eq!(found(unknown_signal), ["I11"]);
     }
 }

@@ -246,8 +246,9 @@ mod tests {
             let on = detail.blocker();
             let after = blocked(detail.clone());
             let state = after.state_vector();
-            let said = [state.public_state.as_str(), state.eligibility_state.as_str(), state.blocking_reason.as_str()];
-            assert_eq!(said, words);
+            let actual =
+                [state.public_state.as_str(), state.eligibility_state.as_str(), state.blocking_reason.as_str()];
+            assert_eq!(actual, words);
             assert_eq!(after.info().blocking_detail.as_deref(), Some(&detail));
             let entries = entries(&after);
             assert!(entries.contains(&(Index::LaneBlocked(after.lane_key(), on), at(5).0)), "since it was blocked");

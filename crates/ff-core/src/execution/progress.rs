@@ -93,7 +93,7 @@ mod tests {
         };
         let first = progress(&execution, &say(Some(10), Some("reading")), at(1)).unwrap();
         let second = progress(&first.after, &say(Some(20), None), at(2)).unwrap();
-        let noted = second.after.progress.unwrap();
-        assert_eq!((noted.percent, noted.message.as_deref(), noted.at), (Some(20), Some("reading"), at(2)));
+        let latest = second.after.progress.unwrap();
+        assert_eq!((latest.percent, latest.message.as_deref(), latest.at), (Some(20), Some("reading"), at(2)));
     }
 }

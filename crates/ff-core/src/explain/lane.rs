@@ -9,7 +9,7 @@ use crate::worker::Worker;
 /// Explains why executions of a lane do not run, the cause with the most executions first. `workers` are the registered
 /// workers of its namespace.
 pub fn explain_lane(lane: LaneInfo, workers: &[Worker]) -> LaneExplanation {
-    let count = |standing| lane.depths.get(&standing).map_or(0, |depth| depth.count);
+    let count = |place| lane.depths.get(&place).map_or(0, |depth| depth.count);
     let (name, waiting, active) = (&lane.lane_id, count(LanePlace::Waiting), count(LanePlace::Active));
     let serving = workers.iter().filter(|worker| worker.lanes.contains(name)).count();
     let limit = lane.settings.concurrency.filter(|limit| active >= u64::from(*limit));
@@ -19,7 +19,7 @@ pub fn explain_lane(lane: LaneInfo, workers: &[Worker]) -> LaneExplanation {
         _ if serving == 0 => (TermKind::Workers, "no registered worker takes the lane".to_owned()),
         _ => (TermKind::Position, format!("they wait for one of {serving} workers")),
     };
-    let standings = [
+    let candidates = [
         (waiting, for_a_worker.0, for_a_worker.1),
         (count(LanePlace::BlockedByOperator), TermKind::Hold, "operators hold them".to_owned()),
         (
@@ -37,7 +37,7 @@ pub fn explain_lane(lane: LaneInfo, workers: &[Worker]) -> LaneExplanation {
         (count(LanePlace::Suspended), TermKind::Suspension, "they wait for signals or people".into()),
         (count(LanePlace::Delayed), TermKind::Delay, "they start later".into()),
     ];
-    let mut causes: Vec<_> = standings
+    let mut causes: Vec<_> = candidates
         .into_iter()
         .filter(|(count, ..)| *count > 0)
         .map(|(count, term, detail)| {

@@ -27,7 +27,7 @@ pub(super) fn all(facts: &Facts, now: TimestampMs) -> Vec<Term> {
     let fitting = [Some(workers(facts)), requirements(facts)].into_iter().filter(|_| !is_assigned);
     let queue = [lane(facts), lane_limit(facts)].into_iter().chain(fitting);
     let queue = queue.flatten().filter(|_| !runs);
-    let before = [dependencies(facts), suspension(facts), delay(facts), hold(facts), kept_back(facts)];
+    let before = [dependencies(facts), suspension(facts), delay(facts), hold(facts), admission(facts)];
     let position = [turn(facts), position(facts)].into_iter().flatten().filter(|_| waits_for_worker);
     before.into_iter().flatten().chain(queue).chain(position).chain(deadline(facts, now)).collect()
 }
@@ -103,7 +103,7 @@ fn hold(facts: &Facts) -> Option<Term> {
 }
 
 /// Returns the term of the blocker that admission has recorded.
-fn kept_back(facts: &Facts) -> Option<Term> {
+fn admission(facts: &Facts) -> Option<Term> {
     let detail = facts.info.blocking_detail.as_deref()?;
     let until = detail.retry_at();
     Some(match detail {

@@ -12,7 +12,7 @@ use crate::worker::Worker;
 
 /// The expected explanation: the beginning of the summary, the next event with its time, the terms that do not pass, and
 /// the beginning of a suggested command.
-struct Said {
+struct ExpectedText {
     summary: &'static str,
     next: Option<(&'static str, Option<u64>)>,
     keeps: &'static [(&'static str, &'static str)],
@@ -21,12 +21,12 @@ struct Said {
 
 #[test]
 fn every_reason_is_explained() {
-    let cases: Vec<(&str, Facts, Said)> = vec![
-        ("ready", facts(waiting()), said("It is ready", ("a worker claims it", None), &[], "ff cancel")),
+    let cases: Vec<(&str, Facts, ExpectedText)> = vec![
+        ("ready", facts(waiting()), want("It is ready", ("a worker claims it", None), &[], "ff cancel")),
         (
             "not the first",
             Facts { queue: QueueFacts { ahead: 3, ..QueueFacts::default() }, ..facts(waiting()) },
-            said(
+            want(
                 "It waits for its turn: 3 of kind resize",
                 ("those ahead", None),
                 &[("position", "waits")],
@@ -36,12 +36,12 @@ fn every_reason_is_explained() {
         (
             "far behind",
             Facts { queue: QueueFacts { ahead: AHEAD_MAX + 1, ..QueueFacts::default() }, ..facts(waiting()) },
-            said("It waits for its turn: over 1000", ("those ahead", None), &[("position", "waits")], "ff priority"),
+            want("It waits for its turn: over 1000", ("those ahead", None), &[("position", "waits")], "ff priority"),
         ),
         (
             "in a lane that weighs age",
             Facts { queue: queue(|lane| lane.ageing_ms = Some(1)), ..facts(waiting()) },
-            said(
+            want(
                 "It waits for its turn: its lane weighs",
                 ("those ahead", None),
                 &[("position", "waits")],
@@ -51,7 +51,7 @@ fn every_reason_is_explained() {
         (
             "no worker",
             Facts { workers: vec![], ..facts(waiting()) },
-            said(
+            want(
                 "No worker takes it: no worker is registered",
                 ("a worker that takes it", None),
                 &[("workers", "blocks")],
@@ -61,7 +61,7 @@ fn every_reason_is_explained() {
         (
             "no worker of its lane",
             Facts { workers: vec![worker("mail", "resize")], ..facts(waiting()) },
-            said(
+            want(
                 "No worker takes it: no worker takes lane default; those there are take mail",
                 ("a worker that takes it", None),
                 &[("workers", "blocks")],
@@ -71,7 +71,7 @@ fn every_reason_is_explained() {
         (
             "no worker of its kind",
             Facts { workers: vec![worker("default", "send")], ..facts(waiting()) },
-            said(
+            want(
                 "No worker takes it: no worker takes kind resize; the one of lane default takes send",
                 ("a worker that takes it", None),
                 &[("workers", "blocks")],
@@ -81,12 +81,12 @@ fn every_reason_is_explained() {
         (
             "no worker among those that were read",
             Facts { workers: vec![worker("default", "send")], more_workers: true, ..facts(waiting()) },
-            said("It is ready", ("a worker claims it", None), &[], "ff cancel"),
+            want("It is ready", ("a worker claims it", None), &[], "ff cancel"),
         ),
         (
             "its lane is paused",
             Facts { queue: queue(|lane| lane.state = LaneState::Paused), ..facts(waiting()) },
-            said(
+            want(
                 "Its lane is paused",
                 ("an operator resumes the lane", None),
                 &[("lane", "blocks")],
@@ -96,7 +96,7 @@ fn every_reason_is_explained() {
         (
             "behind another of its singleton key",
             facts(blocked(BlockDetail::Singleton { key: "report".into(), behind: waiting().id })),
-            said(
+            want(
                 "It is queued: {fp:",
                 ("the execution before it ends", None),
                 &[("singleton", "waits")],
@@ -106,7 +106,7 @@ fn every_reason_is_explained() {
         (
             "its lane is full",
             full(facts(waiting())),
-            said(
+            want(
                 "It waits for a slot: lane default runs 2 of at most 2",
                 ("an execution of its lane ends", None),
                 &[("lane_limit", "waits")],
@@ -116,7 +116,7 @@ fn every_reason_is_explained() {
         (
             "its lane is paused and no worker takes its kind",
             Facts { queue: queue(|lane| lane.state = LaneState::Paused), workers: vec![], ..facts(waiting()) },
-            said(
+            want(
                 "Its lane is paused; resize waits in it. Also: no worker is registered.",
                 ("an operator resumes", None),
                 &[("lane", "blocks"), ("workers", "blocks")],
@@ -126,7 +126,7 @@ fn every_reason_is_explained() {
         (
             "delayed",
             facts(phase(waiting(), Phase::Delayed { until: at(500), why: DelayReason::Submitted })),
-            said(
+            want(
                 "It is delayed: was submitted to start later.",
                 ("the delay ends", Some(500)),
                 &[("delay", "waits")],
@@ -139,12 +139,12 @@ fn every_reason_is_explained() {
                 phase(waiting(), Phase::Delayed { until: at(500), why: DelayReason::Submitted }),
                 at(400),
             )),
-            said("It is delayed", ("its deadline", Some(400)), &[("delay", "waits")], "ff cancel"),
+            want("It is delayed", ("its deadline", Some(400)), &[("delay", "waits")], "ff cancel"),
         ),
         (
             "retried",
             facts(retried()),
-            said(
+            want(
                 "It is delayed: attempt 1 failed (network: no); retry 1 of 3.",
                 ("the delay ends", Some(900)),
                 &[("delay", "waits")],
@@ -157,7 +157,7 @@ fn every_reason_is_explained() {
                 attempts_made: 1,
                 ..phase(waiting(), Phase::Delayed { until: at(500), why: DelayReason::Holder })
             }),
-            said(
+            want(
                 "It is delayed: its worker delayed it.",
                 ("the delay ends", Some(500)),
                 &[("delay", "waits")],
@@ -167,7 +167,7 @@ fn every_reason_is_explained() {
         (
             "resumed later",
             facts(phase(waiting(), Phase::Delayed { until: at(500), why: DelayReason::Resume })),
-            said(
+            want(
                 "It is delayed: its resume delay has not passed",
                 ("the delay ends", Some(500)),
                 &[("delay", "waits")],
@@ -177,7 +177,7 @@ fn every_reason_is_explained() {
         (
             "held",
             facts(with_hold(phase(waiting(), Phase::Blocked { on: Blocker::Operator, until: None }))),
-            said(
+            want(
                 "An operator holds it (held by ada: bad images).",
                 ("an operator releases it", None),
                 &[("hold", "blocks")],
@@ -187,7 +187,7 @@ fn every_reason_is_explained() {
         (
             "delayed and held",
             facts(with_hold(phase(waiting(), Phase::Delayed { until: at(500), why: DelayReason::Submitted }))),
-            said(
+            want(
                 "It is delayed: was submitted to start later. Also: held by ada: bad images.",
                 ("the delay ends", Some(500)),
                 &[("delay", "waits"), ("hold", "blocks")],
@@ -197,7 +197,7 @@ fn every_reason_is_explained() {
         (
             "no capable worker",
             requiring(blocked(BlockDetail::Route { class: "gpu".into() })),
-            said(
+            want(
                 "No worker can run it: no worker has gpu: w-1 lacks gpu.",
                 ("a worker with what it requires", None),
                 &[("requirements", "blocks")],
@@ -207,7 +207,7 @@ fn every_reason_is_explained() {
         (
             "no capable worker, and not blocked yet",
             requiring(waiting()),
-            said(
+            want(
                 "No worker can run it: no worker has gpu",
                 ("a worker with what it requires", None),
                 &[("requirements", "blocks")],
@@ -217,12 +217,12 @@ fn every_reason_is_explained() {
         (
             "a capable worker",
             Facts { workers: vec![capable()], ..requiring(waiting()) },
-            said("It is ready", ("a worker claims it", None), &[], "ff cancel"),
+            want("It is ready", ("a worker claims it", None), &[], "ff cancel"),
         ),
         (
             "over a quota",
             facts(blocked(quota())),
-            said(
+            want(
                 "It is over a limit: quota api for acme: 2 of 2 used.",
                 ("the quota has room", Some(700)),
                 &[("quota", "waits")],
@@ -232,7 +232,7 @@ fn every_reason_is_explained() {
         (
             "over a budget",
             facts(blocked(BlockDetail::Budget { name: "b".into(), dimension: "tokens".into(), retry_at: None })),
-            said(
+            want(
                 "It is over a limit: budget b: no tokens left.",
                 ("the budget is raised", None),
                 &[("budget", "blocks")],
@@ -242,7 +242,7 @@ fn every_reason_is_explained() {
         (
             "over a quota in a paused lane",
             Facts { queue: queue(|lane| lane.state = LaneState::Paused), ..facts(blocked(quota())) },
-            said(
+            want(
                 "It is over a limit: quota api for acme: 2 of 2 used. Also: lane default is paused.",
                 ("the quota has room", Some(700)),
                 &[("quota", "waits"), ("lane", "blocks")],
@@ -255,7 +255,7 @@ fn every_reason_is_explained() {
                 upstreams: vec![upstream(PublicState::Active)],
                 ..facts(phase(waiting(), Phase::Blocked { on: Blocker::Dependencies, until: None }))
             },
-            said(
+            want(
                 "It waits for its upstreams: ",
                 ("one of them ends", None),
                 &[("dependencies", "waits")],
@@ -265,7 +265,7 @@ fn every_reason_is_explained() {
         (
             "suspended",
             facts(suspended()),
-            said(
+            want(
                 "It is suspended: waiting for signal at waitpoint a; no signal has counted yet",
                 ("a signal, a decision", None),
                 &[("suspension", "waits")],
@@ -275,12 +275,12 @@ fn every_reason_is_explained() {
         (
             "running",
             facts(running()),
-            said("It is running: w-1 works on attempt 1.", ("its worker completes", Some(30_000)), &[], "ff revoke '"),
+            want("It is running: w-1 works on attempt 1.", ("its worker completes", Some(30_000)), &[], "ff revoke '"),
         ),
         (
             "running and held",
             facts(with_hold(running())),
-            said(
+            want(
                 "It is running: w-1 works on attempt 1. An operator holds it",
                 ("its worker completes", Some(30_000)),
                 &[("hold", "blocks")],
@@ -290,30 +290,30 @@ fn every_reason_is_explained() {
         (
             "completed",
             facts(completed()),
-            Said { summary: "It has ended: it is completed.", next: None, keeps: &[], helps: "ff result '" },
+            ExpectedText { summary: "It has ended: it is completed.", next: None, keeps: &[], helps: "ff result '" },
         ),
         (
             "cancelled",
             facts(cancelled()),
-            Said { summary: "It has ended: it is cancelled.", next: None, keeps: &[], helps: "ff replay '" },
+            ExpectedText { summary: "It has ended: it is cancelled.", next: None, keeps: &[], helps: "ff replay '" },
         ),
     ];
-    for (case, facts, said) in cases {
+    for (case, facts, expected) in cases {
         let explained = explain(&facts, at(100));
-        assert!(explained.summary.starts_with(said.summary), "{case}: {}", explained.summary);
+        assert!(explained.summary.starts_with(expected.summary), "{case}: {}", explained.summary);
         let next = explained.next.as_ref().map(|next| (next.event.as_str(), next.at));
-        match (next, said.next) {
-            (Some((event, moment)), Some((expected, ms))) => {
-                assert!(event.starts_with(expected), "{case}: {event}");
+        match (next, expected.next) {
+            (Some((event, moment)), Some((start, ms))) => {
+                assert!(event.starts_with(start), "{case}: {event}");
                 assert_eq!(moment, ms.map(at), "{case}");
             }
-            (next, expected) => assert_eq!(next.is_some(), expected.is_some(), "{case}: {next:?}"),
+            (next, wanted) => assert_eq!(next.is_some(), wanted.is_some(), "{case}: {next:?}"),
         }
         let keeps = explained.terms.iter().filter(|term| term.verdict != Verdict::Passes);
         let keeps: Vec<_> = keeps.map(|term| (term.term.as_str(), term.verdict.as_str())).collect();
-        assert_eq!(keeps, said.keeps, "{case}");
+        assert_eq!(keeps, expected.keeps, "{case}");
         assert!(
-            explained.actions.iter().any(|action| action.command.starts_with(said.helps)),
+            explained.actions.iter().any(|action| action.command.starts_with(expected.helps)),
             "{case}: {:?}",
             explained.actions
         );
@@ -387,11 +387,11 @@ fn a_lane_is_explained_by_what_keeps_most_of_it_back() {
     }
 }
 
-fn said(
+fn want(
     summary: &'static str,
     next: (&'static str, Option<u64>),
     keeps: &'static [(&'static str, &'static str)],
     helps: &'static str,
-) -> Said {
-    Said { summary, next: Some(next), keeps, helps }
+) -> ExpectedText {
+    ExpectedText { summary, next: Some(next), keeps, helps }
 }

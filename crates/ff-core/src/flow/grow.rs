@@ -113,7 +113,7 @@ impl Command for GrowFlowArgs {
         step.add_edges(&id, &edges, EdgeRule::Live { holder })?;
         let touched: Vec<_> = step.groups().copied().collect();
         for group in touched {
-            step.judge_new(group)?;
+            step.evaluate_new(group)?;
         }
         let record = &mut step.flow_change(&id)?.after;
         record.graph_revision += 1;
@@ -157,14 +157,14 @@ impl Step<'_> {
         self.put_group(group)
     }
 
-    /// Judges a join that got new edges. Unless the join is satisfied, a ready or delayed member is blocked by its
+    /// Evaluates a join that got new edges. Unless the join is satisfied, a ready or delayed member is blocked by its
     /// dependencies.
-    fn judge_new(&mut self, mut group: Group) -> Result<(), Stop> {
+    fn evaluate_new(&mut self, mut group: Group) -> Result<(), Stop> {
         let id = group.downstream_execution_id;
         let Some(child) = self.execution(&id)?.cloned() else { return Ok(()) };
         let node = child.membership.as_ref().map(|membership| membership.node.clone());
         group.join.check_of(group.n, &node.map_or_else(|| "joins".into(), |node| format!("nodes.{node}.join")))?;
-        group.judge(self.now);
+        group.evaluate(self.now);
         self.put_group(group)?;
         let until = match child.phase {
             Phase::Delayed { until, .. } => Some(until),

@@ -34,7 +34,7 @@ pub(crate) fn replay(
             group.state = GroupState::Satisfied;
             group.fired_at.get_or_insert(now);
         } else {
-            group.judge(now);
+            group.evaluate(now);
         }
         if group.state == GroupState::Impossible {
             let why = "its join can no longer be met; replay an upstream first";

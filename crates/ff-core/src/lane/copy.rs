@@ -27,7 +27,7 @@ impl Command for CopyLaneArgs {
 
     /// Adopts a newer version of the lane, and returns how many of its executions the partition holds. Requirement
     /// classes are added in any case.
-    fn decide(&self, view: &dyn View, _: &Conditions) -> Result<Decision<LaneCount>, Stop> {
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<LaneCount>, Stop> {
         let key = self.lane.key();
         let known = view.lane(self.partition, &key)?;
         let grants = known.map_or(0, |known| known.grants);
@@ -42,7 +42,7 @@ impl Command for CopyLaneArgs {
         };
         let revision = after.as_ref().or(known).map_or(0, |lane| lane.revision);
         let held = view.active(self.partition, &key)?;
-        let count = LaneCount { partition: self.partition, held, seq: grants, revision };
+        let count = LaneCount { partition: self.partition, held, seq: grants, revision, counted_at: at.now };
         Ok(Decision::about_lane(count, self.partition, after))
     }
 }

@@ -6,7 +6,7 @@ use super::Lane;
 use crate::engine_error::Refusal;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, check_partition};
-use crate::types::{LaneId, Namespace};
+use crate::types::{LaneId, Namespace, TimestampMs};
 use crate::view::{Stop, View};
 
 /// A request to a partition to count its held executions of a lane.
@@ -28,6 +28,8 @@ pub struct LaneCount {
     pub seq: u64,
     /// Revision of the settings at the time of the count.
     pub revision: u64,
+    /// By the clock of the partition.
+    pub counted_at: TimestampMs,
 }
 
 impl Command for RecountLaneArgs {
@@ -43,15 +45,16 @@ impl Command for RecountLaneArgs {
 
     /// Counts the held executions. Unused grants up to the given one become void, so that they cannot raise the count
     /// afterwards.
-    fn decide(&self, view: &dyn View, _: &Conditions) -> Result<Decision<LaneCount>, Stop> {
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<LaneCount>, Stop> {
         let key = self.lane.within(&self.namespace);
         let held = view.active(self.partition, &key)?;
+        let count = LaneCount { partition: self.partition, held, seq: 0, revision: 0, counted_at: at.now };
         let Some(lane) = view.lane(self.partition, &key)? else {
-            return Ok(Decision::of(LaneCount { partition: self.partition, held, seq: 0, revision: 0 }, None));
+            return Ok(Decision::of(count, None));
         };
         let seq = lane.grants.max(self.seq);
         let after = (seq > lane.grants).then(|| Lane { grants: seq, ..lane.clone() });
-        let count = LaneCount { partition: self.partition, held, seq, revision: lane.revision };
+        let count = LaneCount { seq, revision: lane.revision, ..count };
         Ok(Decision::about_lane(count, self.partition, after))
     }
 }

@@ -271,8 +271,9 @@ pub(super) fn hand_out(
             AdmissionOutcome::Taken(slots) => slots,
         };
         let resumption = execution.last_suspension.as_deref().and_then(Resumption::of);
-        let with_it =
-            inputs_handed(execution) + steps_handed(execution) + resumption.as_ref().map_or(0, |(_, bytes)| *bytes);
+        let with_it = sent_input_bytes(execution)
+            + sent_step_bytes(execution)
+            + resumption.as_ref().map_or(0, |(_, bytes)| *bytes);
         if full(bytes + execution.input_size() + with_it) {
             taken.next = Some(head);
             break;
@@ -308,13 +309,13 @@ fn flow_of(execution: &Execution) -> Option<FlowId> {
 }
 
 /// Returns the size of the named inputs that are sent with an execution.
-fn inputs_handed(execution: &Execution) -> u64 {
+fn sent_input_bytes(execution: &Execution) -> u64 {
     let all = execution.membership.as_ref().map_or(0, |membership| membership.input_bytes);
     all.min(limits::INPUT_BYTES as u64)
 }
 
 /// Returns the size of the recorded steps that are sent with an execution.
-fn steps_handed(execution: &Execution) -> u64 {
+fn sent_step_bytes(execution: &Execution) -> u64 {
     execution.steps.map_or(0, |steps| steps.bytes.min(limits::CLAIM_STEP_BYTES as u64))
 }
 

@@ -67,11 +67,11 @@ pub(super) fn hand_out_granted(
     let key = claim.lane.within(&claim.namespace);
     let held = view.active(partition, &key)?;
     let nothing = ClaimDecision::default();
+    let count = LaneCount { partition, held, seq: 0, revision: 0, counted_at: at.now };
     let Some(lane) = view.lane(partition, &key)? else {
-        let count = LaneCount { partition, held, seq: 0, revision: 0 };
         return Ok(Decision::of(GrantedClaim { decision: nothing, count }, None));
     };
-    let count = LaneCount { partition, held, seq: lane.grants, revision: lane.revision };
+    let count = LaneCount { seq: lane.grants, revision: lane.revision, ..count };
     if grant.revision != lane.revision || grant.seq <= lane.grants || !lane.hands_out() {
         return Ok(Decision::of(GrantedClaim { decision: nothing, count }, None));
     }

@@ -34,7 +34,7 @@ macro_rules! operations {
                 /// Takes up to `max` executions of one lane on one partition. Answers at once, perhaps with none.
                 claim: Claim(ClaimArgs) -> Claimed(Claims) from ClaimDecision(ClaimDecision);
                 renew: Renew(RenewArgs) -> Renewed(RenewedLease);
-                progress: Progress(ProgressArgs) -> Noted(RecordedProgress);
+                progress: Progress(ProgressArgs) -> ProgressRecorded(RecordedProgress);
                 /// Adds frames to the stream of the running attempt. Safe to repeat if it names the number of the first
                 /// frame.
                 append_frames: AppendFrames(AppendFramesArgs) -> FramesAppended(FramesAppended);
@@ -129,7 +129,7 @@ macro_rules! operations {
                 settle_usage: SettleUsage(SettleUsageArgs) -> UsageSettled(UsageSettled);
                 copy_quotas: CopyQuotas(CopyQuotasArgs) -> QuotasCopied(QuotasCopied);
                 /// Asks a quota policy whether executions may be claimed, and reserves their slots.
-                admit: Admit(AdmitArgs) -> AdmissionsJudged(AdmissionVerdicts);
+                admit: Admit(AdmitArgs) -> AdmissionsEvaluated(AdmissionVerdicts);
                 /// Releases slots of a quota policy, and returns the executions that need not wait any longer.
                 settle_admissions: SettleAdmissions(SettleAdmissionsArgs) -> AdmissionsSettled(AdmissionsSettled);
                 /// Takes executions that every quota policy has admitted.

@@ -99,13 +99,13 @@ impl Command for AdmitArgs {
             ledger.trim(key, &mut usage, policy.rate, at.now)?;
             ledger.put_usage(key, usage);
         }
-        let judge = |request: &SlotRequest| {
+        let evaluate = |request: &SlotRequest| {
             let mut usage = ledger.usage(&request.key)?;
-            let verdict = judge(&mut ledger, &policy, &mut usage, (request, self.claim_id), at.now)?;
+            let verdict = evaluate(&mut ledger, &policy, &mut usage, (request, self.claim_id), at.now)?;
             ledger.put_usage(&request.key, usage);
             Ok::<_, Stop>(verdict)
         };
-        let verdicts = self.requests.iter().map(judge).collect::<Result<_, _>>()?;
+        let verdicts = self.requests.iter().map(evaluate).collect::<Result<_, _>>()?;
         Ok(ledger.into_decision(AdmissionVerdicts { name: Some(policy.name.to_string()), at: at.now, verdicts }))
     }
 }
@@ -118,7 +118,7 @@ impl AdmitArgs {
     }
 }
 
-fn judge(
+fn evaluate(
     ledger: &mut Ledger<'_>,
     policy: &QuotaPolicy,
     usage: &mut QuotaUse,
@@ -136,12 +136,12 @@ fn judge(
             ledger.release(key, usage, *execution_id, held, true)?;
         }
         Some(slot) if slot.epoch == *epoch && matches!(slot.state, SlotState::Held { .. }) => {
-            return judge_again(ledger, policy, usage, (key, who, slot), now);
+            return evaluate_again(ledger, policy, usage, (key, who, slot), now);
         }
         // The request belongs to an older claim, which can no longer take the execution.
         Some(slot) if slot.epoch > *epoch => return Ok(AdmissionVerdict::ReservedForOther),
         None if claim_id.is_none() => return Ok(AdmissionVerdict::ReservedForOther),
-        // The lease that used this slot has ended. The slot of the next lease is judged again.
+        // The lease that used this slot has ended. The slot of the next lease is evaluated again.
         Some(SlotRow { state: held @ SlotState::Held { .. }, .. }) => {
             ledger.release(key, usage, *execution_id, held, false)?;
         }
@@ -162,9 +162,9 @@ fn judge(
     Ok(AdmissionVerdict::Admitted)
 }
 
-/// Judges an execution that has a slot. The claim that reserved the slot may have used it, so the slot and its
+/// Evaluates an execution that has a slot. The claim that reserved the slot may have used it, so the slot and its
 /// admission stay; another claim counts as one more admission.
-fn judge_again(
+fn evaluate_again(
     ledger: &mut Ledger<'_>,
     policy: &QuotaPolicy,
     usage: &mut QuotaUse,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{QuotaPolicy, QuotaUse};
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Refusal, check_page};
 use crate::limits;
 use crate::types::{ExecutionId, LeaseEpoch, Namespace, QuotaName, QuotaPolicyId, TimestampMs};
 
@@ -70,7 +70,7 @@ pub struct QuotaKeysArgs {
 
 impl QuotaKeysArgs {
     pub fn check(&self) -> Result<(), Refusal> {
-        check_page(self.limit)
+        check_page(self.limit, limits::PAGE)
     }
 }
 
@@ -92,7 +92,7 @@ pub struct QuotaSlotsArgs {
 
 impl QuotaSlotsArgs {
     pub fn check(&self) -> Result<(), Refusal> {
-        check_page(self.limit)
+        check_page(self.limit, limits::PAGE)
     }
 }
 
@@ -111,13 +111,6 @@ pub struct HeldSlot {
     pub epoch: LeaseEpoch,
     /// Time of the reservation.
     pub at: TimestampMs,
-}
-
-fn check_page(limit: usize) -> Result<(), Refusal> {
-    if limit > limits::PAGE {
-        return Err(Refusal::over_limit(Code::LimitExceeded, "limit", limits::PAGE, limit));
-    }
-    Ok(())
 }
 
 /// The reply to a deletion.

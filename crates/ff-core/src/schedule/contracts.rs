@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Schedule, ScheduleDefinition, TickRecord};
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_page};
 use crate::limits;
 use crate::operation::command::check_message;
 use crate::partition::{PartitionConfig, check_partition};
@@ -131,7 +131,7 @@ pub struct ListSchedulesArgs {
 
 impl ListSchedulesArgs {
     pub fn check(&self) -> Result<(), Refusal> {
-        check_page(self.limit)
+        check_page(self.limit, limits::PAGE)
     }
 }
 
@@ -163,7 +163,7 @@ pub struct DueSchedulesArgs {
 impl DueSchedulesArgs {
     pub fn check_for(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
         check_partition(self.partition, partitions)?;
-        check_page(self.limit)
+        check_page(self.limit, limits::PAGE)
     }
 }
 
@@ -188,11 +188,4 @@ pub struct ScheduleDeleted {
     /// True when it did not exist.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub already: bool,
-}
-
-fn check_page(limit: usize) -> Result<(), Refusal> {
-    if limit > limits::PAGE {
-        return Err(Refusal::over_limit(Code::LimitExceeded, "limit", limits::PAGE, limit));
-    }
-    Ok(())
 }

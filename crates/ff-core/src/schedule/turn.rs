@@ -15,7 +15,7 @@ pub struct Turn {
     ticks: VecDeque<TimestampMs>,
     now: TimestampMs,
     is_triggered: bool,
-    noted: Vec<TickRecord>,
+    tick_records: Vec<TickRecord>,
 }
 
 /// The next step of a turn.
@@ -41,8 +41,8 @@ pub enum OverlapVerdict {
 impl Turn {
     /// Creates a turn for the due ticks of a schedule. Missed ticks are recorded as skipped.
     pub fn of(schedule: &Schedule, now: TimestampMs) -> Self {
-        let mut turn =
-            Self { after: schedule.clone(), ticks: VecDeque::new(), now, is_triggered: false, noted: Vec::new() };
+        let (ticks, tick_records) = (VecDeque::new(), Vec::new());
+        let mut turn = Self { after: schedule.clone(), ticks, now, is_triggered: false, tick_records };
         if schedule.paused.is_none() {
             turn.take_due();
         }
@@ -51,7 +51,7 @@ impl Turn {
 
     /// Creates a turn for a start that an operator requested.
     pub fn triggered(schedule: &Schedule, now: TimestampMs) -> Self {
-        Self { after: schedule.clone(), ticks: [now].into(), now, is_triggered: true, noted: Vec::new() }
+        Self { after: schedule.clone(), ticks: [now].into(), now, is_triggered: true, tick_records: Vec::new() }
     }
 
     fn take_due(&mut self) {
@@ -140,7 +140,7 @@ impl Turn {
     }
 
     /// Records that a singleton key prevented a tick from starting work.
-    pub fn kept_back(&mut self, tick: TimestampMs, work: StartedWork) {
+    pub fn singleton_conflict(&mut self, tick: TimestampMs, work: StartedWork) {
         self.settle(tick, TickOutcome::Skipped, |record| {
             record.reason = Some(SkipReason::Singleton);
             if let StartedWork::Execution(id) = work {
@@ -179,12 +179,12 @@ impl Turn {
         };
         with(&mut record);
         self.after.note(record.clone());
-        self.noted.push(record);
+        self.tick_records.push(record);
     }
 
     /// Returns the outcomes of ticks in this turn.
-    pub fn noted(&self) -> &[TickRecord] {
-        &self.noted
+    pub fn tick_records(&self) -> &[TickRecord] {
+        &self.tick_records
     }
 
     /// Returns the work whose end a queued tick waits for.

@@ -17,7 +17,7 @@ pub struct WriteScheduleArgs {
     /// Absent to remove the schedule.
     pub record: Option<Box<Schedule>>,
     /// Outcomes of ticks in this change, for metrics.
-    pub noted: Vec<TickRecord>,
+    pub tick_records: Vec<TickRecord>,
 }
 
 /// The result of a write. Nothing is written when another version is stored.

@@ -174,7 +174,8 @@ fn count(
         return (effect, change);
     }
     let delay_ms = suspension.resume_policy.resume_delay_ms;
-    let released = execution.release(suspension, SuspensionEnd::Satisfied, suspension.handed(), delay_ms, now);
+    let signals = suspension.resumption_signals();
+    let released = execution.release(suspension, SuspensionEnd::Satisfied, signals, delay_ms, now);
     (effect, released)
 }
 
@@ -234,7 +235,7 @@ mod tests {
         assert_eq!((task.fence.attempt_id, task.attempt_index), (attempt.id, attempt.index));
         assert_eq!(task.fence.lease_epoch, before.epoch().next());
         assert_ne!(task.fence.lease_id, stage_lease(&before));
-        assert_eq!(fixture.handed(&task), ["go"]);
+        assert_eq!(fixture.signal_names(&task), ["go"]);
         let resumption = task.resumption.unwrap();
         assert_eq!(resumption.with_payload, 1);
         let payload = fixture.model.signal_payload(&fixture.id, &resumption.signals[0]);
@@ -279,7 +280,7 @@ mod tests {
         assert_eq!(fixture.pump(at(599)).fired, 0);
         fixture.pump(at(600));
         let task = fixture.claim(at(600));
-        assert_eq!(fixture.handed(&task), ["go"]);
+        assert_eq!(fixture.signal_names(&task), ["go"]);
     }
 
     #[test]

@@ -130,11 +130,11 @@ impl StreamPage {
             self.outcome = parts.outcome;
             return Ok(false);
         }
-        let is_told = room.take(0);
-        if is_told {
+        let has_room = room.take(0);
+        if has_room {
             self.push(StreamItem::Superseded { attempt, by: AttemptIndex(attempt.0 + 1) });
         }
-        Ok(is_told)
+        Ok(has_room)
     }
 
     /// Moves a reader to the kept frames: with the document of a summary if the reader

@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(fixture.deliver(&suspended.waitpoints[1], "go", at(4)).effect.as_str(), "appended_to_waitpoint");
         assert_eq!(fixture.deliver(&ahead, "vote", at(5)).effect.as_str(), "resume_condition_satisfied");
         let task = fixture.claim(at(6));
-        assert_eq!(fixture.handed(&task), ["vote", "vote", "go"]);
+        assert_eq!(fixture.signal_names(&task), ["vote", "vote", "go"]);
         assert!(fixture.waitpoint(&ahead).buffered.is_empty());
     }
 

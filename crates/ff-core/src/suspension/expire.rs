@@ -46,10 +46,10 @@ fn end(outcome: Outcome, failure: Option<Failure>) -> End {
 /// of the signal: a pump fires many timeouts and needs no randomness for each.
 fn resume(execution: &Execution, suspension: &Suspension, now: TimestampMs) -> Change {
     let signal_id = SignalId::from_uuid(*suspension.id.as_uuid());
-    let mut handed = suspension.handed();
-    handed.push(CountedSignal { signal_id, payload_bytes: 0, counts_as: None });
+    let mut signals = suspension.resumption_signals();
+    signals.push(CountedSignal { signal_id, payload_bytes: 0, counts_as: None });
     let delay_ms = suspension.resume_policy.resume_delay_ms;
-    let mut change = execution.release(suspension, SuspensionEnd::TimedOut, handed, delay_ms, now);
+    let mut change = execution.release(suspension, SuspensionEnd::TimedOut, signals, delay_ms, now);
     change.after.signals_taken += 1;
     let signal = Signal {
         id: signal_id,
@@ -120,7 +120,7 @@ mod tests {
         let task = fixture.claim(at(700));
         assert!(task.resumed);
         assert_eq!(task.resumption.as_ref().unwrap().by, ResumedBy::Timeout);
-        assert_eq!(fixture.handed(&task), ["timeout"]);
+        assert_eq!(fixture.signal_names(&task), ["timeout"]);
         assert_eq!(fixture.model.signals(&fixture.id)[0].source, Source::engine());
         let late = fixture.signal(&granted, "go");
         assert_eq!(fixture.refused(late, at(701)), Code::WaitpointClosed);

@@ -107,6 +107,6 @@ mod tests {
         fixture.pump(at(30_003));
         let reclaimed = fixture.claim(at(30_004));
         assert!(!reclaimed.resumed);
-        assert_eq!(fixture.handed(&reclaimed), ["go"]);
+        assert_eq!(fixture.signal_names(&reclaimed), ["go"]);
     }
 }

@@ -93,6 +93,6 @@ mod tests {
         fixture.deliver(&granted, "note", at(2));
         fixture.deliver(&granted, "go", at(3));
         let task = fixture.claim(at(4));
-        assert_eq!(fixture.handed(&task), ["go", "note"]);
+        assert_eq!(fixture.signal_names(&task), ["go", "note"]);
     }
 }

@@ -66,24 +66,24 @@ impl Suspension {
 
     /// Returns the signals that the worker would receive if the suspension ended now: those that met the condition or,
     /// if it is not met, those that have counted so far.
-    pub(crate) fn handed(&self) -> Vec<CountedSignal> {
-        let mut handed = self.tally.satisfiers(&self.condition);
+    pub(crate) fn resumption_signals(&self) -> Vec<CountedSignal> {
+        let mut signals = self.tally.satisfiers(&self.condition);
         let everything = self.resume_policy.handed == SignalSelection::All;
         if everything || !self.is_met() {
-            add_new(&mut handed, self.tally.counted());
+            add_new(&mut signals, self.tally.counted());
         }
         if everything {
-            add_new(&mut handed, self.uncounted.iter());
+            add_new(&mut signals, self.uncounted.iter());
         }
-        handed
+        signals
     }
 }
 
 /// Adds the signals that are not in the list yet.
-fn add_new<'c>(handed: &mut Vec<CountedSignal>, more: impl Iterator<Item = &'c CountedSignal>) {
+fn add_new<'c>(signals: &mut Vec<CountedSignal>, more: impl Iterator<Item = &'c CountedSignal>) {
     for counted in more {
-        if handed.iter().all(|known| known.signal_id != counted.signal_id) {
-            handed.push(CountedSignal { counts_as: None, ..counted.clone() });
+        if signals.iter().all(|known| known.signal_id != counted.signal_id) {
+            signals.push(CountedSignal { counts_as: None, ..counted.clone() });
         }
     }
 }

@@ -98,15 +98,15 @@ impl Command for ResumeArgs {
             effect: Effect::Satisfied,
             payload_bytes,
         };
-        let mut handed = suspension.handed();
-        handed.push(CountedSignal { signal_id: signal.id, payload_bytes, counts_as: None });
+        let mut signals = suspension.resumption_signals();
+        signals.push(CountedSignal { signal_id: signal.id, payload_bytes, counts_as: None });
         let ended = SuspensionEnd::Operator {
             decision: self.decision,
             requested_by: self.requested_by.clone(),
             reason: self.reason.clone(),
         };
         let delay_ms = self.resume_delay_ms.unwrap_or(suspension.resume_policy.resume_delay_ms);
-        let mut change = execution.release(suspension, ended, handed, delay_ms, now);
+        let mut change = execution.release(suspension, ended, signals, delay_ms, now);
         change.after.signals_taken += 1;
         change.signals.push(RecordedSignal::new(signal, self.payload.clone()));
         let (suspension_id, public_state) = (suspension.id, change.after.public_state());
@@ -118,8 +118,8 @@ impl Command for ResumeArgs {
 fn ended_before(execution: &Execution, args: &ResumeArgs) -> Result<ResumedExecution, Refusal> {
     let state = execution.public_state();
     let same = execution.last_suspension.as_deref().filter(|past| {
-        let meant = args.suspension_id.is_none_or(|named| named == past.id);
-        meant && matches!(&past.ended, SuspensionEnd::Operator { decision, .. } if *decision == args.decision)
+        let is_addressed = args.suspension_id.is_none_or(|named| named == past.id);
+        is_addressed && matches!(&past.ended, SuspensionEnd::Operator { decision, .. } if *decision == args.decision)
     });
     match same {
         Some(past) => Ok(ResumedExecution { suspension_id: past.id, public_state: state, already: true }),
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(fixture.ask(args, at(3)).unwrap().public_state.as_str(), "waiting");
         let task = fixture.claim(at(4));
         assert_eq!(task.resumption.as_ref().unwrap().by, ResumedBy::Operator);
-        assert_eq!(fixture.handed(&task), ["vote", "approved"]);
+        assert_eq!(fixture.signal_names(&task), ["vote", "approved"]);
         let signal = fixture.model.signals(&fixture.id)[1].clone();
         assert_eq!(signal.source.to_string(), "operator:ada");
         assert!(fixture.model.signal_payload(&fixture.id, &signal.id).is_some());
@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(fixture.deliver(&granted, "go", at(2)).effect, Effect::NotInCondition);
         fixture.ask(decision(&fixture, OperatorDecision::Reject), at(3)).unwrap();
         let task = fixture.claim(at(4));
-        assert_eq!(fixture.handed(&task), ["rejected"]);
+        assert_eq!(fixture.signal_names(&task), ["rejected"]);
     }
 
     #[test]

@@ -216,11 +216,11 @@ fn begin(
 
 /// Keeps the lease, and records a suspension that ended before it began. Its waitpoints are used up.
 fn already_satisfied(execution: &Execution, suspension: &Suspension, now: TimestampMs) -> (SuspendOutcome, Change) {
-    let handed = suspension.handed();
-    let outcome = SuspendOutcome::AlreadySatisfied { signals: handed.iter().map(|signal| signal.signal_id).collect() };
+    let signals = suspension.resumption_signals();
+    let outcome = SuspendOutcome::AlreadySatisfied { signals: signals.iter().map(|signal| signal.signal_id).collect() };
     let mut change = execution.unchanged();
     let ended = SuspensionEnd::AlreadySatisfied;
-    change.after.last_suspension = Some(PastSuspension::of(suspension, execution.epoch(), ended, handed, now));
+    change.after.last_suspension = Some(PastSuspension::of(suspension, execution.epoch(), ended, signals, now));
     (outcome, change)
 }
 

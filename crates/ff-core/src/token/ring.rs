@@ -119,9 +119,9 @@ mod tests {
         let retired = ring().keys[&Kid::parse("k0").unwrap()].secret.clone();
         let old =
             WaitpointToken { kid: Kid::parse("k0").unwrap(), mac: Mac::of(&retired, &execution, &waitpoint, &key) };
-        let judged = |now| ring().verify(&(&old).into(), &execution, &waitpoint, &key, now);
-        assert_eq!(judged(at(99)), Ok(old.clone()));
-        assert_eq!(judged(at(100)), Err(Code::TokenExpired));
+        let verify = |now| ring().verify(&(&old).into(), &execution, &waitpoint, &key, now);
+        assert_eq!(verify(at(99)), Ok(old.clone()));
+        assert_eq!(verify(at(100)), Err(Code::TokenExpired));
         let forged = PresentedToken::new(format!("k0:{}", "00".repeat(32)));
         assert_eq!(ring().verify(&forged, &execution, &waitpoint, &key, at(100)), Err(Code::InvalidToken));
     }
@@ -158,23 +158,23 @@ mod tests {
         let retired = Mac::of(&ring.keys[&Kid::parse("k0").unwrap()].secret, &execution, &waitpoint, &key);
         let now = at(100);
         let mut accepted = 0;
-        let mut judge = |text: String, execution: &ExecutionId, waitpoint: &WaitpointId, key: &WaitpointKey| {
+        let mut verify = |text: String, execution: &ExecutionId, waitpoint: &WaitpointId, key: &WaitpointKey| {
             accepted += usize::from(ring.verify(&PresentedToken::new(text), execution, waitpoint, key, now).is_ok());
         };
         for nth in 0..100_000_usize {
             let other = Uuid::from_u128(nth as u128 + 2);
             match nth % 8 {
-                0 => judge(flipped(&genuine, nth / 8), &execution, &waitpoint, &key),
-                1 => judge(genuine.clone(), &ExecutionId::new(3, other), &waitpoint, &key),
-                2 => judge(genuine.clone(), &execution, &WaitpointId::from_uuid(other), &key),
+                0 => verify(flipped(&genuine, nth / 8), &execution, &waitpoint, &key),
+                1 => verify(genuine.clone(), &ExecutionId::new(3, other), &waitpoint, &key),
+                2 => verify(genuine.clone(), &execution, &WaitpointId::from_uuid(other), &key),
                 3 => {
                     let other = WaitpointKey::parse(&format!("approval{nth}")).unwrap();
-                    judge(genuine.clone(), &execution, &waitpoint, &other);
+                    verify(genuine.clone(), &execution, &waitpoint, &other);
                 }
-                4 => judge(format!("k0:{}", retired.expose_hex()), &execution, &waitpoint, &key),
-                5 => judge(genuine.replace("k1", &format!("k{}", nth + 2)), &execution, &waitpoint, &key),
-                6 => judge(genuine[..nth / 8 % genuine.len()].into(), &execution, &waitpoint, &key),
-                _ => judge(format!("{genuine}{nth:x}"), &execution, &waitpoint, &key),
+                4 => verify(format!("k0:{}", retired.expose_hex()), &execution, &waitpoint, &key),
+                5 => verify(genuine.replace("k1", &format!("k{}", nth + 2)), &execution, &waitpoint, &key),
+                6 => verify(genuine[..nth / 8 % genuine.len()].into(), &execution, &waitpoint, &key),
+                _ => verify(format!("{genuine}{nth:x}"), &execution, &waitpoint, &key),
             }
         }
         assert_eq!(accepted, 0);

@@ -124,7 +124,7 @@ mod tests {
         ExecutionId::new(3, Uuid::from_u128(1))
     }
 
-    fn judged(text: &str, now: u64) -> Result<(), Code> {
+    fn verify(text: &str, now: u64) -> Result<(), Code> {
         ring().verify_for_stream(&PresentedToken::new(text), &id(), at(now))
     }
 
@@ -132,8 +132,8 @@ mod tests {
     fn a_stream_token_is_valid_until_its_expiry() {
         let token = ring().mint_for_stream(&id(), at(50)).unwrap();
         assert_eq!(StreamToken::parse(&token.expose()), Some(token.clone()));
-        assert_eq!(judged(&token.expose(), 49), Ok(()));
-        assert_eq!(judged(&token.expose(), 50), Err(Code::TokenExpired));
+        assert_eq!(verify(&token.expose(), 49), Ok(()));
+        assert_eq!(verify(&token.expose(), 50), Err(Code::TokenExpired));
         let other = ExecutionId::new(3, Uuid::from_u128(2));
         let presented = PresentedToken::new(token.expose());
         assert_eq!(ring().verify_for_stream(&presented, &other, at(0)), Err(Code::InvalidToken));
@@ -146,7 +146,7 @@ mod tests {
         let kid = Kid::parse("k0").unwrap();
         let mac = Mac::of_stream(&ring().keys[&kid].secret, &id(), at(500));
         let old = StreamToken { kid, expires_at: at(500), mac }.expose();
-        assert_eq!((judged(&old, 99), judged(&old, 100)), (Ok(()), Err(Code::TokenExpired)));
+        assert_eq!((verify(&old, 99), verify(&old, 100)), (Ok(()), Err(Code::TokenExpired)));
     }
 
     #[test]
@@ -154,9 +154,9 @@ mod tests {
         let (waitpoint, key) = (WaitpointId::from_uuid(Uuid::from_u128(1)), WaitpointKey::parse("50").unwrap());
         let signal = ring().mint(&id(), &waitpoint, &key).unwrap();
         let read = ring().mint_for_stream(&id(), at(50)).unwrap();
-        assert_eq!(judged(&signal.expose(), 0), Err(Code::InvalidToken));
+        assert_eq!(verify(&signal.expose(), 0), Err(Code::InvalidToken));
         let dressed = StreamToken { kid: signal.kid.clone(), expires_at: at(50), mac: signal.mac };
-        assert_eq!(judged(&dressed.expose(), 0), Err(Code::InvalidToken));
+        assert_eq!(verify(&dressed.expose(), 0), Err(Code::InvalidToken));
         let stripped = format!("{}:{}", read.kid, read.mac.expose_hex());
         for text in [read.expose(), stripped] {
             let presented = PresentedToken::new(text);
@@ -172,8 +172,8 @@ mod tests {
         for at in 0..text.len() {
             let mut changed = text.clone().into_bytes();
             changed[at] = if changed[at] == b'0' { b'1' } else { b'0' };
-            assert_eq!(judged(std::str::from_utf8(&changed).unwrap(), 0), Err(Code::InvalidToken), "at {at}");
-            assert_eq!(judged(&text[..at], 0), Err(Code::InvalidToken), "cut at {at}");
+            assert_eq!(verify(std::str::from_utf8(&changed).unwrap(), 0), Err(Code::InvalidToken), "at {at}");
+            assert_eq!(verify(&text[..at], 0), Err(Code::InvalidToken), "cut at {at}");
         }
         for other in [
             format!("k1:{}:{digits}", genuine.expires_at.0 + 1),
@@ -183,7 +183,7 @@ mod tests {
             format!("{text} "),
             format!("{text}00"),
         ] {
-            assert_eq!(judged(&other, 0), Err(Code::InvalidToken), "{other}");
+            assert_eq!(verify(&other, 0), Err(Code::InvalidToken), "{other}");
         }
     }
 

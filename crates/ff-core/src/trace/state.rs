@@ -79,8 +79,8 @@ mod tests {
             (&format!("a={long}"), "no value"),
             (&many, "at most 32"),
         ] {
-            let said = members(bad).unwrap_err();
-            assert!(said.contains(why), "{bad}: {said}");
+            let error = members(bad).unwrap_err();
+            assert!(error.contains(why), "{bad}: {error}");
         }
         let most = (0..32).map(|nth| format!("k{nth}=v")).collect::<Vec<_>>().join(",");
         assert_eq!(normalize(&most), Some(most.clone()));

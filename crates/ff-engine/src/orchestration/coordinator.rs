@@ -42,7 +42,7 @@ impl Coordinator {
         let store = self.0.clone();
         tokio::spawn(async move {
             if let Err(error) = store.settle_usage(counted).await {
-                store.outages().noted("settle usage", &error);
+                store.outages().log_failure("settle usage", &error);
             }
         });
         Ok(())

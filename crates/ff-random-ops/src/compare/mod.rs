@@ -109,7 +109,7 @@ impl Comparison {
             Transition::Reopen => {
                 if let Some(subject) = &mut self.subject {
                     subject.reopen().await;
-                    self.reference.coverage.happened("reopened the store");
+                    self.reference.coverage.record("reopened the store");
                 }
                 return self.look(false).await;
             }

@@ -20,7 +20,7 @@ pub(crate) async fn look(comparison: &Comparison, id: &ExecutionId, nth: usize) 
     let (reference, store) = (&comparison.reference, comparison.calls());
     let open = waitpoints(reference, id, comparison.now());
     differ(format!("waitpoints of {id}"), &open, &refusal(store.waitpoints(id).await))?;
-    let granted: Vec<_> = reference.handed.of(id).take(2).map(|granted| granted.waitpoint_id).collect();
+    let granted: Vec<_> = reference.granted.of(id).take(2).map(|granted| granted.waitpoint_id).collect();
     for waitpoint in granted.into_iter().chain([WaitpointId::from_uuid(Uuid::from_u128(9))]) {
         let answer = refusal(store.waitpoint_token(id, &waitpoint).await);
         differ(format!("token of {waitpoint}"), &token(reference, id, &waitpoint), &answer)?;

@@ -35,7 +35,7 @@ impl Generator {
                 OperatorRequest::Block { jobs, on, in_ms, is_late: self.admission.one_in(8) }
             }
             _ => {
-                let jobs = self.together(reference, is_kept_back);
+                let jobs = self.together(reference, is_blocked);
                 let first = jobs.first().and_then(|job| reference.model.find(&reference.id(*job)));
                 let from = match first.map(|one| &one.phase) {
                     Some(Phase::Blocked { on: Blocker::Route, .. }) if !self.admission.one_in(6) => 0,
@@ -64,6 +64,6 @@ impl Generator {
     }
 }
 
-fn is_kept_back(execution: &Execution) -> bool {
+fn is_blocked(execution: &Execution) -> bool {
     execution.is_ready() && execution.phase != Phase::Waiting
 }

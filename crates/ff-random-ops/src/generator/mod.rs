@@ -18,7 +18,7 @@ pub use mix::Mix;
 
 use crate::chance::Chance;
 use crate::reference::Reference;
-use crate::transition::{FrameBatch, Point, Policies, RecordedStep, Rule, Submission, Transition, Whose};
+use crate::transition::{FenceChoice, FrameBatch, Point, Policies, RecordedStep, Rule, Submission, Transition};
 
 /// Random generator of transitions.
 pub struct Generator {
@@ -49,8 +49,7 @@ impl Generator {
     pub fn new(mix: Mix, seed: u64) -> Self {
         let beginning = operator::beginning(&mix);
         let (chance, adjustments, staged) = (Chance::new(seed), Chance::new(!seed), None);
-        let steps = Chance::new(seed.rotate_left(32) ^ 5);
-        let admission = Chance::new(seed.rotate_left(16) ^ 9);
+        let (steps, admission) = (Chance::new(seed.rotate_left(32) ^ 5), Chance::new(seed.rotate_left(16) ^ 9));
         let (quotas, fairness) = (Chance::new(seed.rotate_left(48) ^ 3), Chance::new(seed.rotate_left(24) ^ 6));
         Self {
             chance,
@@ -145,7 +144,8 @@ impl Generator {
                 let again = self.chance.one_in(4);
                 let held = |one: &Execution| matches!(one.phase, Phase::Running { .. });
                 let job = self.job_that(reference, |one| if again { is_lost(one) } else { held(one) });
-                Transition::Revoke { job, lease: self.maybe(2, &[Whose::Latest, Whose::Earlier, Whose::OtherLease]) }
+                let choices = [FenceChoice::Latest, FenceChoice::Earlier, FenceChoice::OtherLease];
+                Transition::Revoke { job, lease: self.maybe(2, &choices) }
             }
             76..84 => self.pump(reference),
             84 if self.chance.one_in(2) => Transition::Reopen,
@@ -281,8 +281,8 @@ impl Generator {
             partition = waits.id.partition();
             namespace = u8::from(waits.namespace != Namespace::default_name());
             lane = u8::from(waits.lane != LaneId::default_name());
-            let meant = waits.grant().and_then(|grant| grant.worker_instance_id.as_str().strip_prefix("worker-"));
-            worker = meant.and_then(|nth| nth.parse().ok()).unwrap_or(worker);
+            let assignee = waits.grant().and_then(|grant| grant.worker_instance_id.as_str().strip_prefix("worker-"));
+            worker = assignee.and_then(|nth| nth.parse().ok()).unwrap_or(worker);
         }
         Transition::Claim {
             partition,
@@ -314,18 +314,18 @@ impl Generator {
         u16::try_from(self.chance.below(u64::from(count))).unwrap() + count * u16::try_from(beyond).unwrap()
     }
 
-    /// Returns a job and whose fence to present: mostly that of the current lease, occasionally that of a lost lease.
-    fn job_and_fence(&mut self, reference: &Reference) -> (u32, Whose) {
+    /// Returns a job and the fence to present: mostly that of the current lease, occasionally that of a lost lease.
+    fn job_and_fence(&mut self, reference: &Reference) -> (u32, FenceChoice) {
         if self.chance.one_in(8) {
-            return (self.job_that(reference, is_lost), Whose::Latest);
+            return (self.job_that(reference, is_lost), FenceChoice::Latest);
         }
         (self.job(reference, |phase| matches!(phase, Phase::Running { .. })), self.fence())
     }
 
-    /// Returns whose fence to present: mostly that of the latest lease.
-    pub(crate) fn fence(&mut self) -> Whose {
-        let others = [Whose::Earlier, Whose::OtherLease, Whose::OtherEpoch, Whose::OtherAttempt];
-        if self.chance.one_in(8) { *self.chance.pick(&others) } else { Whose::Latest }
+    /// Returns the fence to present: mostly that of the latest lease.
+    pub(crate) fn fence(&mut self) -> FenceChoice {
+        let stale = [FenceChoice::Earlier, FenceChoice::OtherLease, FenceChoice::OtherEpoch, FenceChoice::OtherAttempt];
+        if self.chance.one_in(8) { *self.chance.pick(&stale) } else { FenceChoice::Latest }
     }
 
     /// Returns a job: mostly one in a matching phase, otherwise any recent job, rarely one that cannot be found.

@@ -108,7 +108,7 @@ impl Generator {
             timeout,
             behavior: *self.chance.pick(TimeoutBehavior::ALL),
             delay_ms: *self.chance.pick(&[0, 0, 0, 2_000]),
-            handed: *self.chance.pick(SignalSelection::ALL),
+            selection: *self.chance.pick(SignalSelection::ALL),
             key: self.maybe(4, &[0, 1]),
         }
     }
@@ -156,7 +156,8 @@ impl Generator {
     /// Chooses a waitpoint of a job: mostly one of the last that were granted.
     fn which(&mut self, reference: &Reference, job: u32) -> WaitpointSelector {
         let id = reference.id(job);
-        let lately: Vec<_> = reference.handed.of(&id).take(3).filter_map(|one| number_of(&one.waitpoint_key)).collect();
+        let granted = reference.granted.of(&id).take(3);
+        let lately: Vec<_> = granted.filter_map(|one| number_of(&one.waitpoint_key)).collect();
         if lately.is_empty() || self.chance.one_in(30) {
             return WaitpointSelector::Unknown;
         }

@@ -203,11 +203,11 @@ fn assignment(execution: &Execution, args: &AssignArgs, now: TimestampMs) -> Res
 }
 
 fn revocation(execution: &Execution, args: &RevokeArgs) -> Result<Effect, Code> {
-    let meant = |fence: &Fence| args.lease_id.is_none_or(|named| named == fence.lease_id);
+    let is_addressed = |fence: &Fence| args.lease_id.is_none_or(|named| named == fence.lease_id);
     match (&execution.phase, &execution.last_lease) {
-        (Phase::Running { lease }, _) if meant(&lease.fence) => Ok(Effect::Done),
+        (Phase::Running { lease }, _) if is_addressed(&lease.fence) => Ok(Effect::Done),
         (Phase::Running { .. }, _) => Err(Code::StaleLease),
-        (_, Some(last)) if last.ended == LeaseEnding::Revoked && meant(&last.fence) => Ok(Effect::Answered),
+        (_, Some(last)) if last.ended == LeaseEnding::Revoked && is_addressed(&last.fence) => Ok(Effect::Answered),
         _ => Err(Code::NoActiveLease),
     }
 }

@@ -100,7 +100,7 @@ impl Laws {
         promised(step)?;
         let steals = self.ledger.steals;
         self.ledger.enter(step, after)?;
-        (steals..self.ledger.steals).for_each(|_| coverage.happened("lease steal"));
+        (steals..self.ledger.steals).for_each(|_| coverage.record("lease steal"));
         step::keeps_the_right_steps(step, after)?;
         count_moves(step, coverage)?;
         // A repeated call draws another nonce.

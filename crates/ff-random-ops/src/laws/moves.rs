@@ -202,19 +202,19 @@ pub fn count_moves(step: &Step<'_>, coverage: &mut Coverage) -> Verdict {
     };
     for (before, change) in step.changes() {
         if is_member(&change.after) {
-            in_flow(step.operation, before, change).into_iter().for_each(|name| coverage.happened(name));
+            in_flow(step.operation, before, change).into_iter().for_each(|name| coverage.record(name));
             continue;
         }
         let name = name(step.operation, before, change);
         if !is_known(&name) && !is_known(&of_ready(&name)) {
             return Err(format!("{name} is not in the table"));
         }
-        coverage.happened(name);
+        coverage.record(name);
     }
     let flows = step.decided.as_ref().map_or(&[][..], |decision| &decision.flows);
     for event in flows.iter().flat_map(|change| &change.events) {
         if let FlowEventKind::Ended { state } = event.what {
-            coverage.happened(format!("flow {state}"));
+            coverage.record(format!("flow {state}"));
         }
     }
     Ok(())

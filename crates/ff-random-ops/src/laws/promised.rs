@@ -23,7 +23,7 @@ pub fn promised(step: &Step<'_>) -> Verdict {
     for (before, change) in step.changes().filter(|(_, change)| !is_member(&change.after)) {
         let checked = counted(before, change)
             .and_then(|()| before.map_or(Ok(()), |before| changes_one_property(step, before, change)))
-            .and_then(|()| moments(step, before, change))
+            .and_then(|()| check_times(step, before, change))
             .and_then(|()| before.map_or(Ok(()), |before| ended_as_it_did(step.operation, before, change)))
             .and_then(|()| before.map_or(Ok(()), |before| timed(before, change, step.at.now)));
         checked.map_err(|what| format!("{what}\n  before {before:?}\n  change {change:?}"))?;
@@ -75,7 +75,7 @@ fn changes_one_property(step: &Step<'_>, before: &Execution, change: &Change) ->
 
 /// Checks times. A deadline counts from submission or replay unless it is moved, and a lease counts from now. Backoff
 /// follows the policy, and a delay follows the holder's request.
-fn moments(step: &Step<'_>, before: Option<&Execution>, change: &Change) -> Verdict {
+fn check_times(step: &Step<'_>, before: Option<&Execution>, change: &Change) -> Verdict {
     let (now, after, policy) = (step.at.now, &change.after, &change.after.policy);
     let moved = |before: &Execution| adjustment::adjusted(step.operation, before, now).ok()?.deadline_at;
     let mut deadline = before.and_then(moved);
@@ -183,7 +183,7 @@ fn timed(before: &Execution, change: &Change, now: TimestampMs) -> Verdict {
 /// Checks that a claim takes executions by priority, then age, then id, up to its maximum, and reports whether more are
 /// left.
 fn takes_the_best(step: &Step<'_>, args: &ClaimArgs, taken: &ClaimDecision) -> Verdict {
-    let is_meant = |e: &Execution| match (args.assigned, e.grant()) {
+    let is_claimable = |e: &Execution| match (args.assigned, e.grant()) {
         (false, _) => e.phase == Phase::Waiting,
         (true, grant) => grant.is_some_and(|grant| {
             grant.worker_instance_id == args.holder.worker_instance_id && step.at.now < grant.expires_at
@@ -192,7 +192,7 @@ fn takes_the_best(step: &Step<'_>, args: &ClaimArgs, taken: &ClaimDecision) -> V
     let mut waiting: Vec<_> = step
         .before
         .executions()
-        .filter(|e| e.id.partition() == args.partition && is_meant(e))
+        .filter(|e| e.id.partition() == args.partition && is_claimable(e))
         .filter(|e| e.namespace == args.namespace && e.lane == args.lane)
         .filter(|e| args.kinds.is_empty() || args.kinds.contains(&e.kind))
         .collect();

@@ -96,7 +96,7 @@ pub(crate) fn delivery(model: &Model, args: &DeliverArgs, now: TimestampMs) -> R
     };
     let waitpoint = id.and_then(|id| waitpoint(model, &execution.id, &id)).ok_or(Code::InvalidToken)?;
     let token = WaitpointToken::parse(args.token.expose()).map_err(|_| Code::InvalidToken)?;
-    judged(model, waitpoint, &token, now)?;
+    verify(model, waitpoint, &token, now)?;
     let key = args.idempotency_key.as_ref();
     let first = key.and_then(|key| model.signal_key(&execution.id, &waitpoint.id, key).ok().flatten());
     if first.is_some_and(|first| now < first.until) {
@@ -111,7 +111,7 @@ pub(crate) fn delivery(model: &Model, args: &DeliverArgs, now: TimestampMs) -> R
 }
 
 /// Checks that a token opens a waitpoint: its MAC matches the secret of its kid, and this secret has not expired.
-pub(crate) fn judged(
+pub(crate) fn verify(
     model: &Model,
     waitpoint: &Waitpoint,
     token: &WaitpointToken,
@@ -129,10 +129,10 @@ pub(crate) fn judged(
 }
 
 pub(crate) fn decision(execution: &Execution, args: &ResumeArgs) -> Result<Effect, Code> {
-    let meant = |id| args.suspension_id.is_none_or(|named| named == id);
-    let decided = execution.last_suspension.as_ref().filter(|past| meant(past.id)).map(|past| &past.ended);
+    let is_addressed = |id| args.suspension_id.is_none_or(|named| named == id);
+    let decided = execution.last_suspension.as_ref().filter(|past| is_addressed(past.id)).map(|past| &past.ended);
     match (&execution.phase, decided) {
-        (Phase::Suspended { suspension }, _) if meant(suspension.id) => Ok(Effect::Done),
+        (Phase::Suspended { suspension }, _) if is_addressed(suspension.id) => Ok(Effect::Done),
         (_, Some(SuspensionEnd::Operator { decision, .. })) if *decision == args.decision => Ok(Effect::Answered),
         _ => Err(Code::ExecutionNotSuspended),
     }

@@ -12,7 +12,7 @@ use ff_core::types::{ExecutionId, SignalName, TimestampMs};
 use ff_core::view::{Stop, View};
 
 use super::Verdict;
-use super::suspension::{WaitpointStatus, judged, standing};
+use super::suspension::{WaitpointStatus, standing, verify};
 
 /// I11 and I12: tries every token on its own waitpoint and on neighbouring waitpoints.
 pub fn tokens_open_nothing_else(model: &Model, at: &Conditions) -> Verdict {
@@ -28,7 +28,7 @@ pub fn tokens_open_nothing_else(model: &Model, at: &Conditions) -> Verdict {
                 return Err(format!("I11: {token:?} of {} is answered {answer:?}", waitpoint.id));
             }
         }
-        judged(model, waitpoint, &minted, now).map_err(|code| format!("I12: a token minted now is {code}"))?;
+        verify(model, waitpoint, &minted, now).map_err(|code| format!("I12: a token minted now is {code}"))?;
     }
     for pair in all.windows(2) {
         let ((one_execution, one), (other_execution, other)) = (pair[0], pair[1]);
@@ -48,7 +48,7 @@ fn expected(
     token: &WaitpointToken,
     now: TimestampMs,
 ) -> Result<(), Code> {
-    judged(model, waitpoint, token, now)?;
+    verify(model, waitpoint, token, now)?;
     match standing(execution, waitpoint, now) {
         _ if execution.is_finished() => Err(Code::TargetNotSignalable),
         WaitpointStatus::Pending | WaitpointStatus::Waited => Ok(()),

@@ -59,7 +59,7 @@ impl Reference {
     /// Submits a graph to the model, part by part.
     pub(super) fn submit_flow(&mut self, args: &SubmitFlowArgs, nonce: Nonce) -> Result<Output, Refusal> {
         let mut last = None;
-        let parts = args.clone().plan().inspect_err(|refusal| self.coverage.happened(refusal.code.as_str()))?;
+        let parts = args.clone().plan().inspect_err(|refusal| self.coverage.record(refusal.code.as_str()))?;
         for part in parts {
             last = Some(self.execute_work(&Operation::StageFlow(part), nonce)?.0);
         }
@@ -113,7 +113,7 @@ impl Reference {
                     passes: passes(link.passes),
                 })
                 .collect(),
-            holder: growth.holder.map(|(job, whose)| self.execution_and_fence(job, whose)),
+            holder: growth.holder.map(|(job, choice)| self.execution_and_fence(job, choice)),
             idempotency_key: growth.key.map(|nth| IdempotencyKey::parse(&format!("growth-{nth}")).unwrap()),
         }
     }
@@ -184,7 +184,7 @@ pub(crate) fn inputs_of(model: &Model, task: &Task) -> Vec<Input> {
     let (flow, member, side) = (place.flow_id, task.execution_id, Side::Incoming);
     let ids = model.edges(&EdgesOf { flow, member, side, after: None, limit: usize::MAX }).unwrap();
     let edges: Vec<&Edge> = ids.iter().filter_map(|id| model.edge(&flow, id).ok().flatten()).collect();
-    Input::handed(edges, |upstream| model.result(upstream).cloned())
+    Input::of_edges(edges, |upstream| model.result(upstream).cloned())
 }
 
 fn header(flow: u32, namespace: u8, kind: u8, count: usize) -> FlowHeader {

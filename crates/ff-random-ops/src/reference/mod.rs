@@ -42,7 +42,7 @@ use self::operator::LaneMessages;
 use self::suspension::GrantedWaitpoints;
 use crate::coverage::Coverage;
 use crate::laws::Laws;
-use crate::transition::{OperatorRequest, Transition, Whose};
+use crate::transition::{FenceChoice, OperatorRequest, Transition};
 
 /// One call of a store: an operation, or a call that the store performs with several operations.
 #[derive(Clone, Debug)]
@@ -78,7 +78,7 @@ pub struct Reference {
     pub(crate) flows: BTreeMap<FlowId, u32>,
     /// Every fence given out, oldest first.
     fences: BTreeMap<ExecutionId, Vec<Fence>>,
-    pub(crate) handed: GrantedWaitpoints,
+    pub(crate) granted: GrantedWaitpoints,
     /// The cursor of the reader of events.
     pub(crate) reader: Option<EventCursor>,
     messages: LaneMessages,
@@ -102,7 +102,7 @@ impl Reference {
             ids: BTreeMap::new(),
             flows: BTreeMap::new(),
             fences: BTreeMap::new(),
-            handed: GrantedWaitpoints::default(),
+            granted: GrantedWaitpoints::default(),
             reader: None,
             messages: LaneMessages::default(),
             sends_messages: false,
@@ -164,9 +164,9 @@ impl Reference {
         let answer = answer.map(|reply| {
             self.coverage.count_forgotten(executions.saturating_sub(self.model.executions().count()));
             if revision.is_some() && revision == self.revision_grown_by(operation) {
-                self.coverage.happened("flow grown before");
+                self.coverage.record("flow grown before");
             }
-            self.handed.note(operation, &reply);
+            self.granted.note(operation, &reply);
             self.messages.note(operation, &reply);
             let claimed = match &reply {
                 Reply::ClaimDecision(decision)
@@ -182,7 +182,7 @@ impl Reference {
             self.coverage.count_claims(&claimed);
             let in_turn = claimed.iter().filter_map(|one| self.model.find(&one.task.execution_id));
             let in_turn = in_turn.filter(|execution| !execution.fair_key.is_empty()).count();
-            (0..in_turn).for_each(|_| self.coverage.happened("taken in turn"));
+            (0..in_turn).for_each(|_| self.coverage.record("taken in turn"));
             (reply, claimed)
         });
         self.log.push(Entry { operation: operation.clone(), nonce, answer: answer.clone() });
@@ -193,7 +193,7 @@ impl Reference {
     fn ask<A: Ask>(&mut self, args: A, nonce: Nonce) -> Result<A::Answer, Refusal> {
         let operation = args.into_operation();
         let checked = operation.check(&self.partitions);
-        checked.inspect_err(|refusal| self.coverage.happened(refusal.code.as_str()))?;
+        checked.inspect_err(|refusal| self.coverage.record(refusal.code.as_str()))?;
         let (reply, _) = self.execute(&operation, nonce)?;
         Ok(A::answer(reply).unwrap())
     }
@@ -358,7 +358,7 @@ impl Reference {
                 Operation::Replay(ReplayArgs { execution_id, reason, requested_by, reopen_downstream, from_step })
             }
             Transition::Revoke { job, lease } => {
-                let lease_id = lease.map(|whose| self.execution_and_fence(*job, whose).1.lease_id);
+                let lease_id = lease.map(|choice| self.execution_and_fence(*job, choice).1.lease_id);
                 Operation::Revoke(RevokeArgs { execution_id: self.id(*job), lease_id, reason: None })
             }
             Transition::Pump { partition } => Operation::Pump(PumpArgs { partition: *partition }),
@@ -368,7 +368,7 @@ impl Reference {
 
     /// Returns an execution and the fence that a caller presents for it. The fence is invented if the execution was
     /// never leased.
-    pub(crate) fn execution_and_fence(&self, job: u32, whose: Whose) -> (ExecutionId, Fence) {
+    pub(crate) fn execution_and_fence(&self, job: u32, choice: FenceChoice) -> (ExecutionId, Fence) {
         let id = self.id(job);
         let given = self.fences.get(&id).map_or(&[][..], Vec::as_slice);
         let made_up = Uuid::from_u128(9);
@@ -378,12 +378,12 @@ impl Reference {
             attempt_id: AttemptId::from_uuid(made_up),
         };
         let mut fence = given.last().copied().unwrap_or(unknown);
-        match whose {
-            Whose::Latest => {}
-            Whose::Earlier => fence = given.iter().rev().nth(1).copied().unwrap_or(unknown),
-            Whose::OtherLease => fence.lease_id = LeaseId::from_uuid(made_up),
-            Whose::OtherEpoch => fence.lease_epoch = fence.lease_epoch.next(),
-            Whose::OtherAttempt => fence.attempt_id = AttemptId::from_uuid(made_up),
+        match choice {
+            FenceChoice::Latest => {}
+            FenceChoice::Earlier => fence = given.iter().rev().nth(1).copied().unwrap_or(unknown),
+            FenceChoice::OtherLease => fence.lease_id = LeaseId::from_uuid(made_up),
+            FenceChoice::OtherEpoch => fence.lease_epoch = fence.lease_epoch.next(),
+            FenceChoice::OtherAttempt => fence.attempt_id = AttemptId::from_uuid(made_up),
         }
         (id, fence)
     }
@@ -393,7 +393,7 @@ impl Reference {
 fn claimed_with(model: &Model, task: &Task) -> ClaimedExecution {
     let payload = model.payload(&task.execution_id).cloned().unwrap();
     let resumption = task.resumption.as_ref();
-    let signals = resumption.map(|resumption| suspension::handed_with(model, &task.execution_id, resumption));
+    let signals = resumption.map(|resumption| suspension::resumption_signals(model, &task.execution_id, resumption));
     let inputs = flow::inputs_of(model, task);
     let steps = model.steps_page(&task.execution_id, None, limits::PAGE, limits::CLAIM_STEP_BYTES);
     ClaimedExecution { task: task.clone(), payload, signals: signals.unwrap_or_default(), inputs, steps }

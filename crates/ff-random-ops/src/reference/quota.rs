@@ -139,7 +139,7 @@ impl Reference {
     /// Performs an operation and returns the answer in the form of the store.
     pub(super) fn perform_engine(&mut self, operation: &Operation, nonce: Nonce) -> Result<Output, Refusal> {
         let checked = operation.check(&self.partitions);
-        checked.inspect_err(|refusal| self.coverage.happened(refusal.code.as_str()))?;
+        checked.inspect_err(|refusal| self.coverage.record(refusal.code.as_str()))?;
         let (reply, claimed) = self.execute(operation, nonce)?;
         let claims = |ClaimDecision { next, limited, admissions, .. }| Claims { claimed, next, limited, admissions };
         Ok(match reply {

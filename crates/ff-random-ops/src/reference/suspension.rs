@@ -93,7 +93,7 @@ impl Reference {
             Transition::Deliver(sending) => Operation::Deliver(self.delivery(sending)),
             Transition::Resume { job, decision, named, payload, delay_ms } => {
                 let execution_id = self.id(*job);
-                let suspensions = self.handed.suspensions.get(&execution_id);
+                let suspensions = self.granted.suspensions.get(&execution_id);
                 let back = |back: u8| suspensions.and_then(|known| known.iter().rev().nth(usize::from(back)));
                 let unknown = SuspensionId::from_uuid(Uuid::from_u128(9));
                 Operation::Resume(ResumeArgs {
@@ -126,7 +126,7 @@ impl Reference {
             requested_by: SuspendedBy::Worker,
             timeout: wish.timeout,
             timeout_behavior: wish.behavior,
-            resume_policy: ResumePolicy { resume_delay_ms: wish.delay_ms, handed: wish.handed },
+            resume_policy: ResumePolicy { resume_delay_ms: wish.delay_ms, handed: wish.selection },
             continuation: (wish.delay_ms > 0).then(|| "where it was".into()),
             idempotency_key: wish.key.map(remembered),
             dedup_ttl_ms: DEDUP_MS,
@@ -135,7 +135,7 @@ impl Reference {
 
     fn delivery(&self, sending: &OutgoingSignal) -> DeliverArgs {
         let execution_id = self.id(sending.job);
-        let granted = self.handed.find(&execution_id, sending.to);
+        let granted = self.granted.find(&execution_id, sending.to);
         let waitpoint = match granted {
             Some(granted) if sending.by_key => WaitpointRef::Key(granted.waitpoint_key.clone()),
             Some(granted) => WaitpointRef::Id(granted.waitpoint_id),
@@ -164,7 +164,7 @@ impl Reference {
         PresentedToken::new(match which {
             ShownToken::Own => own,
             ShownToken::Newest => {
-                self.handed.waitpoints.last().map_or(own, |(_, newest)| newest.waitpoint_token.expose())
+                self.granted.waitpoints.last().map_or(own, |(_, newest)| newest.waitpoint_token.expose())
             }
             ShownToken::Flipped => {
                 let last = u32::from_str_radix(&own[own.len() - 1..], 16).unwrap();
@@ -184,12 +184,12 @@ impl Reference {
     }
 
     fn waitpoint_id(&self, id: &ExecutionId, which: WaitpointSelector) -> WaitpointId {
-        self.handed.find(id, which).map_or_else(unknown, |granted| granted.waitpoint_id)
+        self.granted.find(id, which).map_or_else(unknown, |granted| granted.waitpoint_id)
     }
 }
 
 /// Returns the signals that are handed out with a claim.
-pub(crate) fn handed_with(model: &Model, id: &ExecutionId, resumption: &Resumption) -> Vec<ReceivedSignal> {
+pub(crate) fn resumption_signals(model: &Model, id: &ExecutionId, resumption: &Resumption) -> Vec<ReceivedSignal> {
     let known = |id_of: &_| model.signals(id).iter().find(|signal| signal.id == *id_of).cloned().unwrap();
     let hand = |(nth, signal): (usize, _)| {
         let payload = model.signal_payload(id, signal).cloned().filter(|_| nth < resumption.with_payload);

@@ -2,7 +2,7 @@
 
 use ff_core::flow::Join;
 
-use super::{Submission, Whose};
+use super::{FenceChoice, Submission};
 
 /// A whole graph to submit. The flow's id follows from its number, so the same number refers to the same flow.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,7 +47,7 @@ pub struct Growth {
     /// Whether jobs are named by their executions, not by their nodes.
     pub by_id: bool,
     /// The holder that makes the call: its job and its fence.
-    pub holder: Option<(u32, Whose)>,
+    pub holder: Option<(u32, FenceChoice)>,
     /// The expected revision of the graph, relative to the current one.
     pub revision: Option<i64>,
     pub key: Option<u8>,

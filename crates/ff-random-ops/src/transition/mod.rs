@@ -39,23 +39,23 @@ pub enum Transition {
     },
     Renew {
         job: u32,
-        fence: Whose,
+        fence: FenceChoice,
         ttl_ms: Option<u64>,
     },
     Progress {
         job: u32,
-        fence: Whose,
+        fence: FenceChoice,
         percent: Option<u8>,
         message: Option<usize>,
     },
     Append {
         job: u32,
-        fence: Whose,
+        fence: FenceChoice,
         batch: FrameBatch,
     },
     RecordStep {
         job: u32,
-        fence: Whose,
+        fence: FenceChoice,
         step: RecordedStep,
     },
     /// Creates a new job from another job.
@@ -66,18 +66,18 @@ pub enum Transition {
     },
     Complete {
         job: u32,
-        fence: Whose,
+        fence: FenceChoice,
         result: Option<usize>,
     },
     Fail {
         job: u32,
-        fence: Whose,
+        fence: FenceChoice,
         category: u8,
         permanent: bool,
     },
     Delay {
         job: u32,
-        fence: Whose,
+        fence: FenceChoice,
         start: Start,
     },
     Cancel {
@@ -94,16 +94,16 @@ pub enum Transition {
     },
     Revoke {
         job: u32,
-        lease: Option<Whose>,
+        lease: Option<FenceChoice>,
     },
     Suspend {
         job: u32,
-        fence: Whose,
+        fence: FenceChoice,
         wish: SuspensionRequest,
     },
     CreateWaitpoint {
         job: u32,
-        fence: Whose,
+        fence: FenceChoice,
         key: u8,
         ms: u64,
     },
@@ -156,7 +156,7 @@ pub enum Transition {
     },
     WaitForChildren {
         job: u32,
-        fence: Whose,
+        fence: FenceChoice,
     },
     Cascade {
         job: u32,
@@ -228,7 +228,7 @@ pub enum Policies {
 
 /// The fence that a caller presents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whose {
+pub enum FenceChoice {
     /// The last fence given out for the execution.
     Latest,
     /// The fence before the last one.

@@ -11,7 +11,7 @@ pub struct SuspensionRequest {
     pub timeout: Option<Timeout>,
     pub behavior: TimeoutBehavior,
     pub delay_ms: u64,
-    pub handed: SignalSelection,
+    pub selection: SignalSelection,
     pub key: Option<u8>,
 }
 

@@ -28,8 +28,8 @@ budget_ledger.load(b, ids)
 for nth = 1, #releases, FIELDS do
   local id, guard = releases[nth + 1], releases[nth + 3]
   local slot = b.draws[id].slot
-  local is_meant = slot and (guard == '' or guard == slot.claim_id or guard == slot.at)
-  if is_meant and slot.epoch == whole(releases[nth + 2]) then
+  local is_addressed = slot and (guard == '' or guard == slot.claim_id or guard == slot.at)
+  if is_addressed and slot.epoch == whole(releases[nth + 2]) then
     budget_ledger.give_up(b, id)
     budget_ledger.put(b, id, releases[nth])
     released = released + 1

@@ -3,7 +3,7 @@
 ---
 --- key  definition  hash
 --- arg  revision    int    of the budget, as the partition of the executions knows it
---- arg  claim_id    uuid?  the coming claim; absent to judge only executions with a reservation or a place
+--- arg  claim_id    uuid?  the coming claim; absent to evaluate only executions with a reservation or a place
 --- arg  requests    list   kind, execution id and epoch of the coming lease, repeated
 ---
 --- ok   state       empty; or `over`, creation time and reset rule: the caller must send the current period, and nothing was decided
@@ -28,7 +28,7 @@ for nth = 1, #requests, 3 do
 end
 budget_ledger.load(b, ids)
 
-local function judge(kind, id, epoch)
+local function evaluate(kind, id, epoch)
   local draw, place = b.draws[id], nil
   local slot = draw.slot
   if slot and slot.epoch == epoch and slot.word == 'held' then
@@ -54,7 +54,7 @@ local function judge(kind, id, epoch)
 end
 
 for nth = 1, #requests, 3 do
-  local taken, hard, dimension = judge(requests[nth], requests[nth + 1], whole(requests[nth + 2]))
+  local taken, hard, dimension = evaluate(requests[nth], requests[nth + 1], whole(requests[nth + 2]))
   verdicts[nth], verdicts[nth + 1], verdicts[nth + 2] = taken or '', hard or '', dimension or ''
 end
 budget_ledger.write(b)

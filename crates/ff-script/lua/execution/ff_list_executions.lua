@@ -26,14 +26,14 @@
 if #tags % 2 == 1 then
   return no.invalid_args('field', 'tags')
 end
-local labels, values = {}, {}
+local names, values = {}, {}
 for nth = 1, #tags, 2 do
-  labels[#labels + 1], values[#values + 1] = tags[nth], tags[nth + 1]
+  names[#names + 1], values[#values + 1] = tags[nth], tags[nth + 1]
 end
 
-local function has_labels(id)
-  local kept = labels[1] and call('HMGET', keys.of(id, 'tags'), unpack(labels)) or {}
-  for nth = 1, #labels do
+local function has_tags(id)
+  local kept = names[1] and call('HMGET', keys.of(id, 'tags'), unpack(names)) or {}
+  for nth = 1, #names do
     if kept[nth] ~= values[nth] then
       return false
     end
@@ -43,14 +43,14 @@ end
 
 local function wanted(id)
   if not (namespace or lane_id or state or kind) then
-    return has_labels(id)
+    return has_tags(id)
   end
   local fields = call('HMGET', keys.of(id, 'core'), 'namespace', 'lane_id', 'public_state', 'kind')
   return (not namespace or (fields[1] or 'default') == namespace)
     and (not lane_id or (fields[2] or 'default') == lane_id)
     and (not state or fields[3] == state)
     and (not kind or fields[4] == kind)
-    and has_labels(id)
+    and has_tags(id)
 end
 
 local newest = before and (before_id and before or '(' .. text(before)) or '+inf'

@@ -19,7 +19,7 @@ if not e then
   return no.execution_not_found()
 end
 local key, before, after, count = keys.of(e.id, 'tags'), {}, {}, 0
-local kept = label.all(e.id, e.core.tags)
+local kept = tag.all(e.id, e.core.tags)
 for nth = 1, #kept, 2 do
   before[kept[nth]], after[kept[nth]] = kept[nth + 1], kept[nth + 1]
 end
@@ -44,7 +44,7 @@ for name, value in pairs(before) do
     changed = true
     gone[#gone + 1] = after[name] == nil and name or nil
     if is_found then
-      index.unlabel(e.core.namespace, name, value, e.id)
+      index.untag(e.core.namespace, name, value, e.id)
     end
   end
 end
@@ -52,7 +52,7 @@ for name, value in pairs(after) do
   if before[name] ~= value then
     changed = true
     if is_found then
-      index.label(e.core.namespace, name, value, e.core.created_at, e.id)
+      index.tag(e.core.namespace, name, value, e.core.created_at, e.id)
     end
   end
 end
@@ -65,7 +65,7 @@ if changed then
   end
   event_feed.to(e, 'tagged')
   record.drop(e, 'tags')
-  record.put_if_given(e, 'tags', label.text(all, 1, #all))
+  record.put_if_given(e, 'tags', tag.text(all, 1, #all))
 end
 -- Also saved without a change: a flow that is being cancelled ends its member here.
 record.save(e)

@@ -1,4 +1,4 @@
---- Notifies one child of the end of an upstream: settles its edge, judges its join, and releases or skips the child. The caller says how
+--- Notifies one child of the end of an upstream: settles its edge, evaluates its join, and releases or skips the child. The caller says how
 --- the upstream ended. An edge that is settled already stays as it is.
 ---
 --- Stored values are read from the record and not taken from keys. A caller that does not know a lane or an attempt may send the

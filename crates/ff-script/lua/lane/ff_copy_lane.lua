@@ -17,10 +17,10 @@
 --- ok   held           number of executions held here
 --- ok   seq            the last grant that is used or void
 --- ok   known          the revision that is stored here now
+--- ok   at             ms, the time of the count
 --- no   invalid_args
 
-now()
-local before = settings.of(lane)
+local moment, before = now(), settings.of(lane)
 local grants, known = before and before.grants or 0, before and before.revision or 0
 if not before or known < revision then
   local after = { state = state, concurrency = concurrency, ageing_ms = ageing_ms, retention_ms = retention_ms }
@@ -32,4 +32,4 @@ if not before or known < revision then
   settings.announce(lane, before, after)
 end
 settings.add_classes(lane, classes)
-return ok(text(call('ZCARD', keys.lane(lane, 'active'))), text(grants), text(known))
+return ok(text(call('ZCARD', keys.lane(lane, 'active'))), text(grants), text(known), text(moment))

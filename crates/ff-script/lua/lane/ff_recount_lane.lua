@@ -8,15 +8,15 @@
 --- ok   held     number of executions held here
 --- ok   counted  the last grant that is used or void
 --- ok   known    the revision that is stored here, 0 when the lane is not configured
+--- ok   at       ms, the time of the count
 --- no   invalid_args
 
-now()
-local configured, held = settings.of(lane), text(call('ZCARD', keys.lane(lane, 'active')))
+local moment, configured, held = now(), settings.of(lane), text(call('ZCARD', keys.lane(lane, 'active')))
 if not configured then
-  return ok(held, '0', '0')
+  return ok(held, '0', '0', text(moment))
 end
 local counted = math.max(configured.grants, seq)
 if counted > configured.grants then
   settings.note_grant(lane, counted)
 end
-return ok(held, text(counted), text(configured.revision))
+return ok(held, text(counted), text(configured.revision), text(moment))

@@ -23,6 +23,7 @@
 --- ok   held                number of executions of the lane held here, empty without a grant
 --- ok   counted_seq         the last grant that is used or void
 --- ok   counted_revision    of the current settings
+--- ok   counted_at          ms
 --- ok   running             admitted executions that ran under their admitted epoch before this call
 --- no   invalid_args
 
@@ -41,15 +42,15 @@ end
 if not granted then
   local limited = configured and configured.concurrency
   if limited or configured and configured.state == 'paused' then
-    return ok(holder.expires_at, '', '', {}, limited and '1' or '', '', '', '', running)
+    return ok(holder.expires_at, '', '', {}, limited and '1' or '', '', '', '', '', running)
   end
   local tasks, behind, created_at = hand_out(lane_eligible, lane, {}, {}, max, holder, moment, admitted)
-  return ok(holder.expires_at, behind, created_at, tasks, '', '', '', '', running)
+  return ok(holder.expires_at, behind, created_at, tasks, '', '', '', '', '', running)
 end
 local held = call('ZCARD', keys.lane(lane, 'active'))
 local counted, of = configured and configured.grants or 0, configured and configured.revision or 0
 if not configured or revision ~= of or seq <= counted or configured.state == 'paused' then
-  return ok(holder.expires_at, '', '', {}, '', text(held), text(counted), text(of), running)
+  return ok(holder.expires_at, '', '', {}, '', text(held), text(counted), text(of), text(moment), running)
 end
 append(holder.fields, 'limited', '1')
 holder.count, holder.ending = #holder.fields, ' limited'
@@ -57,4 +58,4 @@ local tasks, behind, created_at = hand_out(
   lane_eligible, lane, {}, {}, math.min(max, granted), holder, moment, admitted
 )
 settings.note_grant(lane, seq)
-return ok(holder.expires_at, behind, created_at, tasks, '', text(held + #tasks), text(seq), text(of), running)
+return ok(holder.expires_at, behind, created_at, tasks, '', text(held + #tasks), text(seq), text(of), text(moment), running)

@@ -23,6 +23,7 @@
 --- ok   held                number of executions of the lane held here
 --- ok   counted_seq         the last grant that is used or void
 --- ok   counted_revision    of the current settings
+--- ok   counted_at          ms
 --- ok   admissions          for each execution its id, the epoch of the coming lease and its needs of quota policies
 --- no   invalid_args
 
@@ -32,11 +33,11 @@ holder.assigned_to = assigned and worker_instance_id
 local held, configured = call('ZCARD', keys.lane(lane, 'active')), settings.of(lane)
 local counted, of = configured and configured.grants or 0, configured and configured.revision or 0
 if not configured or revision ~= of or seq <= counted or configured.state == 'paused' then
-  return ok(holder.expires_at, '', '', {}, text(held), text(counted), text(of), {})
+  return ok(holder.expires_at, '', '', {}, text(held), text(counted), text(of), text(moment), {})
 end
 append(holder.fields, 'limited', '1')
 holder.count, holder.ending = #holder.fields, ' limited'
 local most = math.min(max, granted)
 local tasks, behind, created_at, listed = hand_out(lane_eligible, lane, kinds, capabilities, most, holder, moment)
 settings.note_grant(lane, seq)
-return ok(holder.expires_at, behind, created_at, tasks, text(held + #tasks), text(seq), text(of), listed)
+return ok(holder.expires_at, behind, created_at, tasks, text(held + #tasks), text(seq), text(of), text(moment), listed)

@@ -361,7 +361,7 @@ function claim.take(id, score, class, payload, policy_json, lane, holder, lease_
   append(task, 'priority', behind < limits.priority_max and limits.priority_max - behind)
   append(task, 'content_type', content_type)
   append(task, 'policy', policy_json)
-  append(task, 'tags', tags == '1' and label.all(id, tags) or tags)
+  append(task, 'tags', tags == '1' and tag.all(id, tags) or tags)
   append(task, 'deadline_at', deadline_at)
   append(task, 'trace', traceparent and { traceparent, call('HGET', key, 'tracestate') or nil })
   if attempt ~= NOTHING then

@@ -108,18 +108,18 @@ function create.one(group, id, payload, digest, tags, first_tag, last_tag, more)
   if fair_key then
     fields[n + 1], fields[n + 2], n = 'fair_key', fair_key, n + 2
   end
-  local labels = label.text(tags, first_tag, last_tag)
-  if labels then
-    fields[n + 1], fields[n + 2], n = 'tags', labels, n + 2
+  local tag_text = tag.text(tags, first_tag, last_tag)
+  if tag_text then
+    fields[n + 1], fields[n + 2], n = 'tags', tag_text, n + 2
   end
   if more ~= NOTHING then
     n, delayed_until = add_few(group, n, more)
   end
   call('HSET', keys.of(id, 'core'), unpack(fields, 1, n))
-  if labels then
+  if tag_text then
     call('HSET', keys.of(id, 'tags'), unpack(tags, first_tag, last_tag))
     for nth = first_tag, last_tag, 2 do
-      index.label(group.namespace, tags[nth], tags[nth + 1], group.at, id)
+      index.tag(group.namespace, tags[nth], tags[nth + 1], group.at, id)
     end
   end
   if more.idempotency_key then

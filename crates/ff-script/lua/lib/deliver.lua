@@ -36,7 +36,7 @@ local function count(e, sent, moment)
   local concerned = tally.concerned(condition.leaves(tree), sent.waitpoint_key)
   local effect, counts = tally.weigh(counted, changed, concerned, all, sent)
   if counts and tally.meets(counted, tree) then
-    local handed = suspension.handed(e, counted)
+    local handed = suspension.resumption_signals(e, counted)
     sent.effect = 'resume_condition_satisfied'
     signal.record(e, sent, moment)
     suspension.release(e, { how = 'satisfied' }, handed, delay_ms, moment)
@@ -51,7 +51,7 @@ end
 
 return function(id, shown, sent, only_pending, moment)
   local waitpoint = waitpoint_record.read(id, shown.waitpoint_id)
-  local refusal = ring.judge(waitpoint, shown.kid, shown.mac, shown.mark, moment)
+  local refusal = ring.verify(waitpoint, shown.kid, shown.mac, shown.mark, moment)
   local e = not refusal and record.load(id)
   if not e then
     return refusal or no.invalid_token()

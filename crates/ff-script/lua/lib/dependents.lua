@@ -50,7 +50,7 @@ function dependents.settle(one, to, upstream)
   if not joined or joined.group_state ~= 'pending' or joined.round ~= one.round then
     return
   end
-  group.judge(joined, here.memory.moment)
+  group.evaluate(joined, here.memory.moment)
   if joined.group_state ~= 'pending' then
     dependents.fired(joined)
   end

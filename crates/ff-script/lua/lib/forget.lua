@@ -97,7 +97,7 @@ function forget.execution(e)
   if named and call('GET', named) == e.id then
     gone[#gone + 1] = named
   end
-  label.remove_all(e)
+  tag.remove_all(e)
   if core.usage then
     usage.forget(e)
   end

@@ -179,7 +179,7 @@ function graph.set_join(flow, spec, holder)
 end
 
 --- Decides a join that got edges, and blocks its member if it must wait for upstreams. Returns the refusal, if any.
-local function judge(joined, may_be_short, moment)
+local function evaluate(joined, may_be_short, moment)
   local e = record.find(joined.id)
   if not e or may_be_short and joined.n == 0 then
     return nil
@@ -188,7 +188,7 @@ local function judge(joined, may_be_short, moment)
   if refusal then
     return refusal
   end
-  group.judge(joined, moment)
+  group.evaluate(joined, moment)
   local until_ms = e.core.delayed_until
   if (phase.is_ready(e) or until_ms) and joined.group_state ~= 'satisfied' then
     phase.blocked(e, nil, until_ms, moment)
@@ -201,9 +201,9 @@ end
 
 --- Decides every join that a change of the graph touched, and returns the first refusal. With `may_be_short`, a join may still be without
 --- edges.
-function graph.judge_all(may_be_short, moment)
+function graph.evaluate_all(may_be_short, moment)
   for _, joined in ipairs(step.groups()) do
-    local refusal = judge(joined, may_be_short, moment)
+    local refusal = evaluate(joined, may_be_short, moment)
     if refusal then
       return refusal
     end

@@ -78,7 +78,7 @@ function group.begin_round(one)
 end
 
 --- Decides a join by its counts. It is impossible as soon as the remaining edges cannot satisfy it.
-function group.judge(one, moment)
+function group.evaluate(one, moment)
   local need, verdict = needs(one), 'pending'
   if one.succeeded >= need then
     verdict = 'satisfied'

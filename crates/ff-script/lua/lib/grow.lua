@@ -87,7 +87,7 @@ return function(id, growth, moment)
     or graph.add_nodes(flow, growth.nodes, graph.entered(growth.edges), holder ~= nil, moment)
     or set_joins(flow, growth.joins, holder and holder.id)
     or graph.add_edges(flow, growth.edges, { holder = holder and holder.id, search = cycle.search() })
-    or graph.judge_all(growth.may_be_short, moment)
+    or graph.evaluate_all(growth.may_be_short, moment)
   if refusal then
     return refusal
   end

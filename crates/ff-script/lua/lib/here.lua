@@ -35,7 +35,7 @@ function here.forget()
     known = 0, -- number of queues in `waiting`
     names = {}, -- keys of the partition, by name
     lanes = {}, -- keys of a lane, by lane and name
-    label_prefixes = {}, -- prefixes of label keys, by namespace
+    tag_prefixes = {}, -- prefixes of tag keys, by namespace
     named = 0, -- number of names in these three
   }
   memories[here.tag] = here.memory

@@ -83,7 +83,7 @@ end
 local UNLISTED = { waiting = true, active = true, completed = true, none = true, staged = true }
 
 --- The public state of executions blocked by admission, by place.
-local KEPT_BACK = {
+local BLOCKED = {
   ['blocked:route'] = 'waiting',
   ['blocked:quota'] = 'rate_limited',
   ['blocked:budget'] = 'rate_limited',
@@ -93,7 +93,7 @@ local KEPT_BACK = {
 
 --- Moves an execution from one state to another, or between places within a state.
 function index.restate(namespace, from, to, created_at, id)
-  from, to = KEPT_BACK[from] or from, KEPT_BACK[to] or to
+  from, to = BLOCKED[from] or from, BLOCKED[to] or to
   if from == to then
     return
   end
@@ -115,13 +115,13 @@ function index.reason(namespace, from, to, created_at, id)
   end
 end
 
---- Adds an execution to the index of a label; `unlabel` removes it.
-function index.label(namespace, key, value, created_at, id)
-  add(keys.label(namespace or 'default', key, value), created_at, id)
+--- Adds an execution to the index of a tag; `untag` removes it.
+function index.tag(namespace, key, value, created_at, id)
+  add(keys.tag(namespace or 'default', key, value), created_at, id)
 end
 
-function index.unlabel(namespace, key, value, id)
-  remove(keys.label(namespace or 'default', key, value), id)
+function index.untag(namespace, key, value, id)
+  remove(keys.tag(namespace or 'default', key, value), id)
 end
 
 --- Keeps a finished execution until a time. `unkeep` removes an execution that is replayed or gone.

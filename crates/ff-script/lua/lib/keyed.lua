@@ -67,7 +67,7 @@ local FEW = {
 function keyed.create(group, id, payload, digest, tags, more, until_ms)
   local fields, moment = { unpack(group.fields, 1, group.count) }, group.moment
   fields[8] = digest
-  append(fields, 'tags', label.text(tags, 1, #tags))
+  append(fields, 'tags', tag.text(tags, 1, #tags))
   append(fields, 'fair_key', turns.key_of(group.lane, group.namespace, group.kind, tags, 1, #tags))
   for nth = 1, #FEW do
     append(fields, FEW[nth], more[FEW[nth]])

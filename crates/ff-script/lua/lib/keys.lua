@@ -6,7 +6,7 @@ local keys = {}
 local function remember(names, name, key)
   local memory = here.memory
   if memory.named >= limits.names_remembered then
-    memory.names, memory.lanes, memory.label_prefixes, memory.named = {}, {}, {}, 0
+    memory.names, memory.lanes, memory.tag_prefixes, memory.named = {}, {}, {}, 0
   end
   memory.named = memory.named + 1
   names[name] = key
@@ -97,7 +97,7 @@ function keys.followed()
   return 'ff:part:' .. here.tag .. ':followed'
 end
 
---- Returns the index of a tenant's executions. The next three select a state, a blocking reason or a label.
+--- Returns the index of a tenant's executions. The next three select a state, a blocking reason or a tag.
 function keys.tenant(namespace)
   return keys.index('ns:' .. namespace .. ':executions')
 end
@@ -110,8 +110,8 @@ function keys.in_reason(namespace, reason)
   return keys.index('ns:' .. namespace .. ':reason:' .. reason)
 end
 
-function keys.label(namespace, key, value)
-  local prefixes = here.memory.label_prefixes
+function keys.tag(namespace, key, value)
+  local prefixes = here.memory.tag_prefixes
   local prefix = prefixes[namespace]
     or remember(prefixes, namespace, 'ff:idx:' .. here.tag .. ':tag:' .. namespace .. ':')
   return prefix .. key .. ':' .. value

@@ -187,7 +187,7 @@ end
 
 --- Decides whether an execution may be claimed. Returns nil if it may, and `reserved_for_other` if it is reserved for another claim. Otherwise
 --- returns the usage, the limit, and when to come back if it does not wait for a slot.
-function quota_ledger.judge(q, key, id, epoch, moment, claim_id)
+function quota_ledger.evaluate(q, key, id, epoch, moment, claim_id)
   local usage, slot, place = q.uses[key], quota_ledger.slot(q, key, id), nil
   local most = q.most or 4294967295
   local has_slot = slot and slot.epoch == epoch and slot.word == 'held'

@@ -65,7 +65,7 @@ function quotas.of(lane)
 end
 
 local function tags_of(id, field)
-  local flat, tags = label.all(id, field), {}
+  local flat, tags = tag.all(id, field), {}
   for nth = 1, #flat, 2 do
     tags[flat[nth]] = flat[nth + 1]
   end

@@ -238,7 +238,7 @@ end
 --- Adds an execution that was not visible before.
 local function appear(e)
   index.create(e.core.namespace, e.core.created_at, e.id)
-  label.add_all(e)
+  tag.add_all(e)
   if not e.core.terminal_outcome then
     index.bound(e.core.deadline_at, e.id)
   end

@@ -70,7 +70,7 @@ function reopen.unsettle(one, too)
     group.enter(joined, one)
   end
   if again then
-    group.judge(joined, moment)
+    group.evaluate(joined, moment)
     reopen.reset_for_replay(child, moment)
     reopen.mark_replay_pending(child, true, moment)
     step.write(child)

@@ -18,7 +18,7 @@ function replay_member.refusal(e, moment)
   if joined.round > 0 then
     joined.group_state, joined.satisfied_at = 'satisfied', joined.satisfied_at or moment
   else
-    group.judge(joined, moment)
+    group.evaluate(joined, moment)
   end
   if joined.group_state == 'impossible' then
     local detail = 'its join can no longer be met; replay an upstream first'

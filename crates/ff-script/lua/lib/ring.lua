@@ -59,7 +59,7 @@ local NO_MAC = ('-'):rep(64)
 
 --- Returns the refusal of a token for a waitpoint, unless its secret is still valid and the token is genuine: it is the one handed to its
 --- maker, or the caller verified its MAC under the secret of `mark`. Only a genuine token is told that its secret was retired.
-function ring.judge(waitpoint, kid, mac, mark, moment)
+function ring.verify(waitpoint, kid, mac, mark, moment)
   local secret, expires_at = unpack(call('HMGET', keys.secrets(), 'secret:' .. kid, 'expires_at:' .. kid))
   local same = ring.equal(waitpoint and waitpoint.mac or NO_MAC, mac) and waitpoint.kid == kid
   local verified = mark and mark == ring.mark(kid)

@@ -118,7 +118,7 @@ local function weigh_early(kept, bindings)
       end
     end
   end
-  return changed, tally.meets(counted, tree) and tally.handed(counted, tree, all)
+  return changed, tally.meets(counted, tree) and tally.resumption_signals(counted, tree, all)
 end
 
 local GRACE_MS = 60000

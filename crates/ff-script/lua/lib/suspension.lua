@@ -54,8 +54,8 @@ function suspension.last(e)
   return e.last or nil
 end
 
---- Stores a suspension that is over. `ended` says how, `handed` holds the signals for its worker.
-function suspension.past(e, kept, ended, handed, moment)
+--- Stores a suspension that is over. `ended` says how, `signals` holds the signals for its worker.
+function suspension.past(e, kept, ended, signals, moment)
   local epoch = lease.attempt_parts(e.lease and e.lease.attempt or e.core.last_attempt)
   local fields = { 'suspension_id', kept.suspension_id, 'waitpoints', kept.waitpoints, 'lease_epoch', epoch }
   append(fields, 'ended_at', moment)
@@ -65,7 +65,7 @@ function suspension.past(e, kept, ended, handed, moment)
     append(fields, name, value)
   end
   local lines = {}
-  for nth, one in ipairs(handed) do
+  for nth, one in ipairs(signals) do
     lines[nth] = one.id .. ' ' .. text(one.bytes)
   end
   append(fields, 'handed', lines[1] and table.concat(lines, '\n'))
@@ -76,13 +76,13 @@ function suspension.past(e, kept, ended, handed, moment)
 end
 
 --- Returns the signals that would be handed on if the suspension ended now. `counted` holds counted signals that are not written yet.
-function suspension.handed(e, counted)
+function suspension.resumption_signals(e, counted)
   local all = record.hash(keys.of(e.id, 'suspension:tally')) or {}
   for name, value in pairs(counted or {}) do
     all[name] = value
   end
   local _, everything = suspension.policy(e.suspension)
-  return tally.handed(all, condition.read(e.suspension.condition), everything)
+  return tally.resumption_signals(all, condition.read(e.suspension.condition), everything)
 end
 
 --- Releases a suspended execution after a delay. This alone closes its waitpoints, because their suspension no longer exists.
@@ -95,7 +95,7 @@ end
 
 --- Releases an execution with an internal signal, recorded at its first waitpoint after the signals counted so far.
 function suspension.release_with(e, ended, sent, delay_ms, moment)
-  local handed = suspension.handed(e)
+  local handed = suspension.resumption_signals(e)
   handed[#handed + 1] = { id = sent.id, bytes = sent.bytes }
   sent.waitpoint_id, sent.effect = suspension.bound(e.suspension)[1].id, 'resume_condition_satisfied'
   signal.record(e, sent, moment)

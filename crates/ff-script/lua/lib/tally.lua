@@ -130,12 +130,12 @@ end
 
 --- Returns the signals for the worker if the suspension ended now: the signals that met the condition, or all signals counted so far if it
 --- is not met. With `all`, every signal that arrived, starting with the ones that met it.
-function tally.handed(counted, tree, all)
-  local lists, handed, known = lists_of(counted), {}, {}
+function tally.resumption_signals(counted, tree, all)
+  local lists, signals, known = lists_of(counted), {}, {}
   local function hand(list)
     for _, one in ipairs(list) do
       if not known[one.id] then
-        handed[#handed + 1], known[one.id] = one, true
+        signals[#signals + 1], known[one.id] = one, true
       end
     end
   end
@@ -152,7 +152,7 @@ function tally.handed(counted, tree, all)
   if all then
     hand(lists[0] or {})
   end
-  return handed
+  return signals
 end
 
 return tally

@@ -3,7 +3,7 @@
 ---
 --- key  definition  hash
 --- arg  revision    int    of the policy, as the partition of the executions knows it
---- arg  claim_id    uuid?  the coming claim, for which slots are reserved for a while; absent to judge only executions with a slot or a place
+--- arg  claim_id    uuid?  the coming claim, for which slots are reserved for a while; absent to evaluate only executions with a slot or a place
 --- arg  requests    list   key, execution id and epoch of the coming lease, repeated
 ---
 --- ok   name        of the policy; empty when its home has another revision of it, and nothing was decided
@@ -32,7 +32,7 @@ for _, key in ipairs(used) do
 end
 local verdicts = {}
 for nth = 1, #requests, 3 do
-  local taken, limit, retry_at = quota_ledger.judge(q, requests[nth], requests[nth + 1], whole(requests[nth + 2]), moment, claim_id)
+  local taken, limit, retry_at = quota_ledger.evaluate(q, requests[nth], requests[nth + 1], whole(requests[nth + 2]), moment, claim_id)
   quota_ledger.tidy(q, requests[nth])
   verdicts[nth] = taken == 'reserved_for_other' and taken or taken and text(taken) or ''
   verdicts[nth + 1] = limit and text(limit) or ''

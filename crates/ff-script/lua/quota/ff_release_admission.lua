@@ -35,8 +35,8 @@ for nth = 1, #releases, FIELDS do
   local key, id = releases[nth], releases[nth + 1]
   local slot = quota_ledger.slot(q, key, id)
   local guard = releases[nth + 4]
-  local is_meant = slot and (guard == '' or guard == slot.claim_id or guard == slot.at)
-  if is_meant and slot.epoch == whole(releases[nth + 2]) then
+  local is_addressed = slot and (guard == '' or guard == slot.claim_id or guard == slot.at)
+  if is_addressed and slot.epoch == whole(releases[nth + 2]) then
     quota_ledger.release(q, key, q.uses[key], id, slot, releases[nth + 3] == '1')
     quota_ledger.tidy(q, key)
     released = released + 1

@@ -18,10 +18,10 @@
 
 local id = keys.id(core)
 local e = not waitpoint_id and record.load(id)
-local meant = waitpoint_id or e and waitpoint_key and waitpoint_record.by_key(e, waitpoint_key)
-local kept = meant and waitpoint_record.read(id, meant)
+local named = waitpoint_id or e and waitpoint_key and waitpoint_record.by_key(e, waitpoint_key)
+local kept = named and waitpoint_record.read(id, named)
 local secret, expires_at = unpack(call('HMGET', keys.secrets(), 'secret:' .. kid, 'expires_at:' .. kid))
 if not kept or not secret then
   return no.invalid_token()
 end
-return ok(meant, kept.key, secret, expires_at or '', text(math.max(here.memory.moment, clock())), ring.mark(kid))
+return ok(named, kept.key, secret, expires_at or '', text(math.max(here.memory.moment, clock())), ring.mark(kid))

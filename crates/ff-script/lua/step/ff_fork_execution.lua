@@ -57,7 +57,7 @@ end
 
 local policy_json = e.core.has_policy and call('GET', keys.of(source_id, 'policy'))
 local timeouts = policy.read(policy_json).timeout_policy
-local tags = label.all(source_id, e.core.tags)
+local tags = tag.all(source_id, e.core.tags)
 local namespace, priority = e.core.namespace or 'default', e.core.priority or 0
 local group = create.group(namespace, lane_id, e.core.kind, content_type, priority, policy_json, now())
 local answer = create.one(group, id, payload, digest, tags, 1, #tags, {

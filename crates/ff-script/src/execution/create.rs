@@ -173,10 +173,10 @@ fn push_member(list: &mut Vec<Bytes>, id: &ExecutionId, args: SubmitArgs) -> Res
         ("traceparent", traceparent),
         ("tracestate", tracestate),
     ];
-    let said = few.iter().filter(|(_, value)| value.is_some()).count();
+    let given = few.iter().filter(|(_, value)| value.is_some()).count();
     let digest = digest(&args.payload)?;
     list.extend([id.to_string().into(), args.payload.bytes, digest]);
-    list.extend([2 * args.tags.len(), 2 * said].map(|items| Bytes::from(items.to_string())));
+    list.extend([2 * args.tags.len(), 2 * given].map(|items| Bytes::from(items.to_string())));
     list.extend(args.tags.iter().flat_map(|(key, value)| [key.to_string().into(), value.to_string().into()]));
     for (name, value) in few.into_iter().filter_map(|(name, value)| Some((name, value?))) {
         list.extend([Bytes::from_static(name.as_bytes()), value.into()]);

@@ -63,15 +63,15 @@ pub async fn ff_list_executions(
     let Filter { namespace, lane, state, kind, tags, created_from, .. } = &wanted.filter;
     // The function does not check properties that every entry of the index has.
     let state = state.filter(|_| !matches!(wanted.index, Index::InState(..)));
-    let walked_label = usize::from(matches!(wanted.index, Index::Tag(..)));
-    let labels = tags.iter().skip(walked_label);
+    let walked_tags = usize::from(matches!(wanted.index, Index::Tag(..)));
+    let other_tags = tags.iter().skip(walked_tags);
     let list = ListExecutions {
         walked: wanted.index.key(&IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition))),
         namespace: (wanted.index == Index::AllExecutions).then(|| namespace.to_string()),
         lane_id: lane.as_ref().map(ToString::to_string),
         state: state.map(|state| state.to_string()),
         kind: kind.as_ref().map(ToString::to_string),
-        tags: labels.flat_map(|(key, value)| [key.to_string().into(), value.to_string().into()]).collect(),
+        tags: other_tags.flat_map(|(key, value)| [key.to_string().into(), value.to_string().into()]).collect(),
         from: created_from.map(moment),
         before: before.map(moment),
         before_id: id.map(|id| id.to_string()),

@@ -32,7 +32,7 @@ impl Inputs {
     }
 
     /// Reads the remaining pages.
-    pub(crate) async fn rest(self, server: &dyn Server, id: &ExecutionId) -> Result<Vec<Input>, ScriptError> {
+    pub(crate) async fn read_all(self, server: &dyn Server, id: &ExecutionId) -> Result<Vec<Input>, ScriptError> {
         let Self { mut inputs, mut next } = self;
         while let Some((last, left)) = next {
             let (fields, _) =

@@ -29,10 +29,10 @@ pub async fn ff_configure_lane(
         config: config_key(lane_partition(&key, partitions), &key),
         lane: key.to_string(),
         state: args.state.map(|state| state.to_string()),
-        concurrency: said(args.concurrency),
-        ageing_ms: said(args.ageing_ms),
-        retention_ms: said(args.retention_ms),
-        fair_by: said(args.fair_by),
+        concurrency: setting(args.concurrency),
+        ageing_ms: setting(args.ageing_ms),
+        retention_ms: setting(args.retention_ms),
+        fair_by: setting(args.fair_by),
         weights: args.weights.into_iter().flat_map(weight).collect(),
     };
     let (fields, _) = ask_fields(server, configure.call()).await?;
@@ -106,8 +106,8 @@ fn weight((key, weight): (FairKey, Setting<u32>)) -> Vec<Bytes> {
 }
 
 /// Encodes the change of a setting; absent keeps it.
-fn said<T: ToString>(setting: Setting<T>) -> Option<String> {
-    match setting {
+fn setting<T: ToString>(change: Setting<T>) -> Option<String> {
+    match change {
         Setting::Keep => None,
         Setting::Default => Some("default".into()),
         Setting::To(value) => Some(value.to_string()),
@@ -161,7 +161,8 @@ pub async fn ff_settle_lane(
 ) -> Result<LaneSettled, ScriptError> {
     let key = args.lane.within(&args.namespace);
     let each = |count: &LaneCount| {
-        [u64::from(count.partition), u64::from(count.held), count.seq, count.revision].map(|n| n.to_string().into())
+        let numbers = [u64::from(count.partition), u64::from(count.held), count.seq, count.revision];
+        numbers.into_iter().map(|n| n.to_string().into()).chain([count.counted_at.to_string().into()])
     };
     let settle = SettleLane {
         config: config_key(lane_partition(&key, partitions), &key),
@@ -179,8 +180,14 @@ impl FromFcallResult for LaneSettled {
     }
 }
 
+/// Reads the count of a partition.
+pub(crate) fn lane_count(fields: &mut Fields, partition: u16) -> Result<LaneCount, ScriptError> {
+    let (held, seq, revision) = (fields.read()?, fields.read()?, fields.read()?);
+    Ok(LaneCount { partition, held, seq, revision, counted_at: TimestampMs(fields.read()?) })
+}
+
 /// Sends a call that returns a count of a partition.
 pub(super) async fn count(server: &dyn Server, call: Fcall, partition: u16) -> Result<LaneCount, ScriptError> {
     let (mut fields, _) = FcallResult::parse(call.signature, server.fcall(call).await?)?.into_fields();
-    Ok(LaneCount { partition, held: fields.read()?, seq: fields.read()?, revision: fields.read()? })
+    lane_count(&mut fields, partition)
 }

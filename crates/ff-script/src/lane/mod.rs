@@ -7,6 +7,7 @@ use ff_core::keys::IndexKeys;
 use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::types::{LaneId, Namespace};
 
+pub(crate) use configure::lane_count;
 pub use configure::{
     ff_allot_lane, ff_configure_lane, ff_copy_lane, ff_recount_lane, ff_register_classes, ff_settle_lane,
 };

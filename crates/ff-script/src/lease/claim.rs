@@ -18,6 +18,7 @@ use ff_core::types::{AttemptIndex, Capability, LaneId, LeaseEpoch, Namespace, Pr
 
 use crate::execution::moment;
 use crate::flow::Inputs;
+use crate::lane::lane_count;
 use crate::quota::{slots_of, slots_text};
 use crate::record::{Hash, origin, read_policy, read_trace, resumption};
 use crate::server::ask_fields;
@@ -87,9 +88,13 @@ pub async fn ff_claim_admitted(
     let (mut fields, _) = ask_fields(server, claim.call()).await?;
     let claims = claims(server, args, nonce, &mut fields).await?;
     let claims = Claims { limited: fields.maybe_text()?.is_some(), ..claims };
-    let (held, seq, revision) = (fields.maybe_read()?, fields.maybe_read()?, fields.maybe_read()?);
-    let count = held.zip(seq).zip(revision);
-    let count = count.map(|((held, seq), revision)| LaneCount { partition, held, seq, revision });
+    let counted = (fields.maybe_read()?, fields.maybe_read()?, fields.maybe_read()?, fields.maybe_read()?);
+    let count = match counted {
+        (Some(held), Some(seq), Some(revision), Some(at)) => {
+            Some(LaneCount { partition, held, seq, revision, counted_at: TimestampMs(at) })
+        }
+        _ => None,
+    };
     let mut running = Vec::new();
     let mut row = fields.nested()?;
     while !row.is_empty() {
@@ -125,7 +130,7 @@ pub async fn ff_claim_granted(
     };
     let (mut fields, _) = ask_fields(server, claim.call()).await?;
     let claims = claims(server, args, nonce, &mut fields).await?;
-    let count = LaneCount { partition, held: fields.read()?, seq: fields.read()?, revision: fields.read()? };
+    let count = lane_count(&mut fields, partition)?;
     Ok((Claims { admissions: admissions(&mut fields)?, ..claims }, count))
 }
 
@@ -241,7 +246,7 @@ impl ClaimTerms {
             }
         }
         task.attempt = origin(&kind, attempt_index, reason, requested_by)?;
-        let inputs = inputs.rest(server, &execution_id).await?;
+        let inputs = inputs.read_all(server, &execution_id).await?;
         Ok(ClaimedExecution { task, payload, signals, inputs, steps })
     }
 }

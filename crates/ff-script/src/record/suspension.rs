@@ -56,7 +56,7 @@ pub(super) fn past(fields: &Hash) -> Result<Option<Box<PastSuspension>>, ScriptE
         "execution_ended" => SuspensionEnd::ExecutionEnded,
         other => return Err(ScriptError::parse(format!("no suspension ends as {other}"))),
     };
-    let handed = |line: &str| {
+    let signal = |line: &str| {
         let (signal_id, bytes) = line.split_once(' ')?;
         Some(CountedSignal { signal_id: signal_id.parse().ok()?, payload_bytes: bytes.parse().ok()?, counts_as: None })
     };
@@ -68,7 +68,7 @@ pub(super) fn past(fields: &Hash) -> Result<Option<Box<PastSuspension>>, ScriptE
         ended,
         paused_by_budget: fields.text("paused_by_budget")?.is_some(),
         continuation: fields.owned("continuation")?,
-        signals: lines(fields.text("handed")?, handed)?,
+        signals: lines(fields.text("handed")?, signal)?,
     })))
 }
 

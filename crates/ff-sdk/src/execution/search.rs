@@ -117,7 +117,7 @@ impl Client {
         let search = search.into();
         self.check_named(search.named())?;
         let args = ListArgs { filter: search.build()?, after: None, limit: limits::PAGE };
-        Ok(SearchResults { client: self.clone(), rest: Some(args), executions: VecDeque::new() })
+        Ok(SearchResults { client: self.clone(), next_page: Some(args), executions: VecDeque::new() })
     }
 }
 
@@ -125,7 +125,7 @@ impl Client {
 pub struct SearchResults {
     client: Client,
     /// The query for the next page; `None` after the last page.
-    rest: Option<ListArgs>,
+    next_page: Option<ListArgs>,
     executions: VecDeque<ExecutionInfo>,
 }
 
@@ -137,13 +137,13 @@ impl SearchResults {
             if let Some(info) = self.executions.pop_front() {
                 return Some(Ok(info));
             }
-            let args = self.rest.as_mut()?;
+            let args = self.next_page.as_mut()?;
             match self.client.list(args.clone()).await {
                 Ok(page) => {
                     self.executions = page.executions.into();
                     args.after = page.next;
                     if page.next.is_none() {
-                        self.rest = None;
+                        self.next_page = None;
                     }
                 }
                 Err(error) => return Some(Err(error)),

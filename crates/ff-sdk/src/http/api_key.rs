@@ -1,5 +1,6 @@
 //! The domain of API keys, over HTTP.
 
+use ff_api::{KeysQuery, Limit};
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{CreateKeyArgs, CreatedKey, KeysPage, ListKeysArgs, RevokeKeyArgs, RevokedKey};
 
@@ -20,8 +21,7 @@ impl Handle<RevokeKeyArgs, RevokedKey> for HttpConnection {
 
 impl Handle<ListKeysArgs, KeysPage> for HttpConnection {
     async fn handle(&self, args: ListKeysArgs) -> Answer<KeysPage> {
-        let mut query = vec![("limit", args.limit.to_string())];
-        query.extend(args.after.map(|after| ("after", after.to_string())));
-        self.get(&["keys"], &query, 0).await
+        let query = KeysQuery { after: args.after, limit: Some(Limit(args.limit)) };
+        self.get(&["keys"], query, 0).await
     }
 }

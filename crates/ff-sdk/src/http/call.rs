@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use ff_api::{Call, LeaseCall, Problem};
+use ff_api::{Call, LeaseCall, Problem, Query, TAG_PREFIX};
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::*;
 use ff_core::engine_error::EngineError;
@@ -28,14 +28,18 @@ impl HttpConnection {
     pub(super) async fn get<T: DeserializeOwned>(
         &self,
         path: &[&str],
-        query: &[(&str, String)],
+        mut query: impl Query,
         wait_ms: u64,
     ) -> Answer<T> {
-        let mut url = self.at(path);
-        if !query.is_empty() {
-            url.query_pairs_mut().extend_pairs(query);
+        if let Some(Some(namespace)) = query.namespace() {
+            *namespace = self.effective_namespace(namespace);
         }
-        read(&answer(self.client.request(Method::GET, url), wait_ms).await?)
+        let mut request = self.client.request(Method::GET, self.at(path)).query(&query);
+        if let Some(tags) = query.tags() {
+            let tags: Vec<_> = tags.iter().map(|(key, value)| (format!("{TAG_PREFIX}{key}"), value)).collect();
+            request = request.query(&tags);
+        }
+        read(&answer(request, wait_ms).await?)
     }
 
     /// Sends a POST request to `/v1/…`, with a JSON body.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ff_api::DoctorReport;
+use ff_api::{DoctorQuery, DoctorReport, NoQuery};
 use ff_core::backend::{Answer, BoxedAnswer, Perform};
 use ff_core::contracts::SubmitArgs;
 use ff_core::engine_error::{Code, EngineError};
@@ -78,7 +78,7 @@ impl HttpConnection {
             own: None,
         };
         let deployment: ff_api::Deployment =
-            backend.get(&["partitions"], &[], 0).await.map_err(|error| match error {
+            backend.get(&["partitions"], NoQuery {}, 0).await.map_err(|error| match error {
                 EngineError::Unavailable(why) if why.starts_with(TLS) => HttpConnectError::Tls { url: url.into(), why },
                 // This request has no arguments, so the server can only object to plain HTTP.
                 EngineError::Refused(why) if why.code == Code::InvalidInput => {
@@ -107,7 +107,7 @@ impl HttpConnection {
 
     /// Asks the server to check the invariants on one partition of its store.
     pub(crate) async fn examine_partition(&self, partition: u16) -> Answer<DoctorReport> {
-        self.get(&["doctor"], &[("partition", partition.to_string())], 0).await
+        self.get(&["doctor"], DoctorQuery { partition: Some(partition) }, 0).await
     }
 
     /// Returns the namespace that a call is about: the named one. The default namespace stands for the namespace of the

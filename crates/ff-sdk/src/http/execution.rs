@@ -1,5 +1,6 @@
 //! The domain of executions, over HTTP.
 
+use ff_api::{Encoding, ExecutionsQuery, Limit, NoQuery, PayloadQuery, ResultQuery, WaitMs};
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
     Attempts, ExecutionEnd, ExecutionInfo, Filter, ListArgs, Page, SubmitArgs, SubmittedExecution, UsageInfo,
@@ -14,8 +15,8 @@ use super::HttpConnection;
 use super::coalesce::CoalescedCall;
 use super::error::{unreadable, unwritable};
 
-/// The query parameter that requests payloads as exact bytes.
-pub(super) const EXACT: (&str, &str) = ("encoding", "base64");
+/// The encoding that keeps payloads as exact bytes.
+pub(super) const EXACT: Option<Encoding> = Some(Encoding::Base64);
 
 impl Handle<SubmitArgs, SubmittedExecution> for HttpConnection {
     async fn handle(&self, mut args: SubmitArgs) -> Answer<SubmittedExecution> {
@@ -43,34 +44,34 @@ impl CoalescedCall for SubmitArgs {
 
 impl Handle<Describe, ExecutionInfo> for HttpConnection {
     async fn handle(&self, Describe { execution_id: ref id }: Describe) -> Answer<ExecutionInfo> {
-        self.get(&["executions", &id.to_string()], &[], 0).await
+        self.get(&["executions", &id.to_string()], NoQuery {}, 0).await
     }
 }
 
 impl Handle<ListArgs, Page> for HttpConnection {
     async fn handle(&self, args: ListArgs) -> Answer<Page> {
         let Filter { namespace, lane, state, blocking_reason, kind, tags, created_from, created_until } = args.filter;
-        let labels: Vec<_> = tags.iter().map(|(key, value)| (format!("tag.{key}"), value.to_string())).collect();
-        let mut query =
-            vec![("namespace", self.effective_namespace(&namespace).to_string()), ("limit", args.limit.to_string())];
-        query.extend(lane.map(|lane| ("lane", lane.to_string())));
-        query.extend(state.map(|state| ("state", state.to_string())));
-        query.extend(blocking_reason.map(|reason| ("blocking_reason", reason.to_string())));
-        query.extend(kind.map(|kind| ("kind", kind.to_string())));
-        query.extend(labels.iter().map(|(name, value)| (name.as_str(), value.clone())));
-        query.extend(created_from.map(|at| ("created_from", at.to_string())));
-        query.extend(created_until.map(|at| ("created_until", at.to_string())));
-        query.extend(args.after.map(|cursor| ("cursor", cursor.to_string())));
-        let page: ff_api::Page = self.get(&["executions"], &query, 0).await?;
+        let query = ExecutionsQuery {
+            namespace: Some(namespace),
+            lane,
+            state,
+            blocking_reason,
+            kind,
+            tags,
+            created_from,
+            created_until,
+            cursor: args.after.map(|cursor| cursor.to_string()),
+            limit: Some(Limit(args.limit)),
+        };
+        let page: ff_api::Page = self.get(&["executions"], query, 0).await?;
         page.into_page().map_err(unreadable)
     }
 }
 
 impl Handle<ReadPayload, Payload> for HttpConnection {
     async fn handle(&self, ReadPayload { execution_id: ref id }: ReadPayload) -> Answer<Payload> {
-        let (name, value) = EXACT;
         let path = ["executions", &id.to_string(), "payload"];
-        let view: ff_api::PayloadView = self.get(&path, &[(name, value.to_owned())], 0).await?;
+        let view: ff_api::PayloadView = self.get(&path, PayloadQuery { encoding: EXACT }, 0).await?;
         view.into_payload().map_err(unreadable)
     }
 }
@@ -83,13 +84,13 @@ impl Handle<ReadResult, ExecutionEnd> for HttpConnection {
 
 impl Handle<ReadAttempts, Attempts> for HttpConnection {
     async fn handle(&self, ReadAttempts { execution_id: ref id }: ReadAttempts) -> Answer<Attempts> {
-        self.get(&["executions", &id.to_string(), "attempts"], &[], 0).await
+        self.get(&["executions", &id.to_string(), "attempts"], NoQuery {}, 0).await
     }
 }
 
 impl Handle<ReadUsage, UsageInfo> for HttpConnection {
     async fn handle(&self, ReadUsage { execution_id: ref id }: ReadUsage) -> Answer<UsageInfo> {
-        self.get(&["executions", &id.to_string(), "usage"], &[], 0).await
+        self.get(&["executions", &id.to_string(), "usage"], NoQuery {}, 0).await
     }
 }
 
@@ -106,9 +107,8 @@ impl HttpConnection {
 
     /// Returns the end of an execution with the exact bytes of its result, and waits for it up to `wait_ms`.
     pub(super) async fn result_within(&self, id: &ExecutionId, wait_ms: u64) -> Answer<ExecutionEnd> {
-        let (name, value) = EXACT;
-        let query = [(name, value.to_owned()), ("wait_ms", wait_ms.to_string())];
-        let ended: ff_api::ExecutionEnd = self.get(&["executions", &id.to_string(), "result"], &query, wait_ms).await?;
+        let query = ResultQuery { wait_ms: Some(WaitMs(wait_ms)), encoding: EXACT };
+        let ended: ff_api::ExecutionEnd = self.get(&["executions", &id.to_string(), "result"], query, wait_ms).await?;
         ended.into_ended().map_err(unreadable)
     }
 }

@@ -1,5 +1,6 @@
 //! The domain of flows, over HTTP.
 
+use ff_api::{EdgesQuery, FlowEventsQuery, FlowQuery, FlowsQuery, GraphLimit, Limit, MembersQuery, TagFilter, WaitMs};
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
     CancelFlowArgs, CreateFlowArgs, EdgesPage, FlowCancelled, FlowEdgesArgs, FlowEventsArgs, FlowEventsPage, FlowInfo,
@@ -43,30 +44,29 @@ impl Handle<DescribeFlow, FlowInfo> for HttpConnection {
 
 impl Handle<FlowMembersArgs, MembersPage> for HttpConnection {
     async fn handle(&self, args: FlowMembersArgs) -> Answer<MembersPage> {
-        let query = [("from", args.from.to_string()), ("limit", args.limit.to_string())];
-        self.get(&["flows", &args.flow_id.to_string(), "members"], &query, 0).await
+        let query = MembersQuery { from: Some(args.from), limit: Some(Limit(args.limit)) };
+        self.get(&["flows", &args.flow_id.to_string(), "members"], query, 0).await
     }
 }
 
 impl Handle<FlowEdgesArgs, EdgesPage> for HttpConnection {
     async fn handle(&self, args: FlowEdgesArgs) -> Answer<EdgesPage> {
-        let mut query = vec![("limit", args.limit.to_string())];
-        query.extend(args.after.map(|after| ("after", after.to_string())));
-        self.get(&["flows", &args.flow_id.to_string(), "edges"], &query, 0).await
+        let query = EdgesQuery { after: args.after, limit: Some(Limit(args.limit)) };
+        self.get(&["flows", &args.flow_id.to_string(), "edges"], query, 0).await
     }
 }
 
 impl Handle<ListFlowsArgs, FlowsPage> for HttpConnection {
     async fn handle(&self, args: ListFlowsArgs) -> Answer<FlowsPage> {
-        let mut query = vec![
-            ("namespace", self.effective_namespace(&args.namespace).to_string()),
-            ("limit", args.limit.to_string()),
-        ];
-        query.extend(args.kind.map(|kind| ("kind", kind.to_string())));
-        query.extend(args.state.map(|state| ("state", state.to_string())));
-        query.extend(args.tag.map(|(key, value)| ("tag", format!("{key}:{value}"))));
-        query.extend(args.after.map(|cursor| ("cursor", cursor.to_string())));
-        let page: ff_api::FlowsPage = self.get(&["flows"], &query, 0).await?;
+        let query = FlowsQuery {
+            namespace: Some(args.namespace),
+            kind: args.kind,
+            state: args.state,
+            tag: args.tag.map(|(key, value)| TagFilter(key, value)),
+            cursor: args.after.map(|cursor| cursor.to_string()),
+            limit: Some(Limit(args.limit)),
+        };
+        let page: ff_api::FlowsPage = self.get(&["flows"], query, 0).await?;
         page.into_page().map_err(unreadable)
     }
 }
@@ -80,16 +80,16 @@ impl Handle<FlowEventsArgs, FlowEventsPage> for HttpConnection {
 impl HttpConnection {
     /// Returns the state of a flow, and waits for its end up to `wait_ms`.
     pub(super) async fn flow_within(&self, id: &FlowId, wait_ms: u64) -> Answer<FlowInfo> {
-        let query = [("graph", "0".to_owned()), ("wait_ms", wait_ms.to_string())];
-        self.get(&["flows", &id.to_string()], &query, wait_ms).await
+        let query = FlowQuery { graph: Some(GraphLimit(0)), wait_ms: Some(WaitMs(wait_ms)) };
+        self.get(&["flows", &id.to_string()], query, wait_ms).await
     }
 
     /// Returns a page of a flow's events, and waits up to `wait_ms` for the first one.
     pub(super) async fn flow_events_within(&self, args: FlowEventsArgs, wait_ms: u64) -> Answer<FlowEventsPage> {
         args.check()?;
         let query =
-            [("from", args.from.to_string()), ("limit", args.limit.to_string()), ("wait_ms", wait_ms.to_string())];
-        self.get(&["flows", &args.flow_id.to_string(), "events"], &query, wait_ms).await
+            FlowEventsQuery { from: Some(args.from), limit: Some(Limit(args.limit)), wait_ms: Some(WaitMs(wait_ms)) };
+        self.get(&["flows", &args.flow_id.to_string(), "events"], query, wait_ms).await
     }
 
     /// Sends a POST request about one flow.

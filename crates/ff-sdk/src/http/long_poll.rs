@@ -1,6 +1,7 @@
 //! Long polls over HTTP: the server holds a request until there is an answer or the requested time has passed.
 
 use async_trait::async_trait;
+use ff_api::{ControlQuery, WaitMs};
 use ff_core::backend::{Answer, LongPoll};
 use ff_core::contracts::{
     ClaimedExecution, Control, ControlArgs, DeliveriesArgs, DeliveriesPage, EventsArgs, EventsPage, ExecutionEnd,
@@ -26,9 +27,8 @@ impl LongPoll for HttpBackend {
 
     async fn control(&self, args: ControlArgs) -> Answer<Control> {
         check_wait(args.wait_ms)?;
-        let mut query = vec![("wait_ms", args.wait_ms.to_string())];
-        query.extend(args.after.map(|after| ("after", after)));
-        self.connection.get(&["workers", args.worker_instance_id.as_str(), "control"], &query, args.wait_ms).await
+        let query = ControlQuery { after: args.after, wait_ms: Some(WaitMs(args.wait_ms)) };
+        self.connection.get(&["workers", args.worker_instance_id.as_str(), "control"], query, args.wait_ms).await
     }
 
     async fn ended(&self, id: &ExecutionId, wait_ms: u64) -> Answer<Option<ExecutionEnd>> {

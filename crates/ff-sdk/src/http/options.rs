@@ -24,8 +24,8 @@ pub struct HttpOptions {
 impl HttpOptions {
     /// Takes the API key from the variable `FF_API_KEY`, unless the options have one.
     pub fn or_from_environment(mut self) -> Result<Self, String> {
-        let said = std::env::var(API_KEY).ok().filter(|text| !text.is_empty());
-        if let (None, Some(text)) = (&self.key, said) {
+        let variable = std::env::var(API_KEY).ok().filter(|text| !text.is_empty());
+        if let (None, Some(text)) = (&self.key, variable) {
             self.key = Some(text.trim().parse().map_err(|error| format!("{API_KEY}: is not a key, {error}"))?);
         }
         Ok(self)

@@ -1,6 +1,7 @@
 //! Calls that consist of several operations of a store. The server performs the operations.
 
 use async_trait::async_trait;
+use ff_api::{Limit, NamespaceQuery, NextTicksQuery, NoQuery, SchedulesQuery};
 use ff_core::backend::{Answer, EngineBackend};
 use ff_core::budget::Budget;
 use ff_core::contracts::{
@@ -28,12 +29,11 @@ impl EngineBackend for HttpBackend {
     }
 
     async fn explain(&self, id: &ExecutionId) -> Answer<Explanation> {
-        self.connection.get(&["executions", &id.to_string(), "explain"], &[], 0).await
+        self.connection.get(&["executions", &id.to_string(), "explain"], NoQuery {}, 0).await
     }
 
     async fn explain_lane(&self, namespace: &Namespace, lane: &LaneId) -> Answer<LaneExplanation> {
-        let namespace = self.connection.effective_namespace(namespace).to_string();
-        self.connection.get(&["lanes", lane.as_str(), "explain"], &[("namespace", namespace)], 0).await
+        self.connection.get(&["lanes", lane.as_str(), "explain"], named(namespace.clone()), 0).await
     }
 
     async fn bulk(&self, mut args: BulkArgs) -> Answer<BulkPage> {
@@ -71,9 +71,7 @@ impl EngineBackend for HttpBackend {
     }
 
     async fn list_quotas(&self, namespace: &Namespace) -> Answer<Quotas> {
-        self.connection
-            .get(&["quotas"], &[("namespace", self.connection.effective_namespace(namespace).to_string())], 0)
-            .await
+        self.connection.get(&["quotas"], named(namespace.clone()), 0).await
     }
 
     async fn put_budget(&self, args: PutBudgetArgs) -> Answer<Budget> {
@@ -95,23 +93,19 @@ impl EngineBackend for HttpBackend {
     }
 
     async fn list_budgets(&self, namespace: &Namespace) -> Answer<Budgets> {
-        self.connection
-            .get(&["budgets"], &[("namespace", self.connection.effective_namespace(namespace).to_string())], 0)
-            .await
+        self.connection.get(&["budgets"], named(namespace.clone()), 0).await
     }
 
     async fn describe_budget(&self, BudgetRef { namespace, name }: BudgetRef) -> Answer<BudgetInfo> {
-        let query = [("namespace", self.connection.effective_namespace(&namespace).to_string())];
-        self.connection.get(&["budgets", name.as_str()], &query, 0).await
+        self.connection.get(&["budgets", name.as_str()], named(namespace), 0).await
     }
 
     async fn flow_usage(&self, flow_id: &FlowId) -> Answer<UsageInfo> {
-        self.connection.get(&["flows", &flow_id.to_string(), "usage"], &[], 0).await
+        self.connection.get(&["flows", &flow_id.to_string(), "usage"], NoQuery {}, 0).await
     }
 
     async fn describe_quota(&self, QuotaRef { namespace, name }: QuotaRef) -> Answer<QuotaInfo> {
-        let query = [("namespace", self.connection.effective_namespace(&namespace).to_string())];
-        self.connection.get(&["quotas", name.as_str()], &query, 0).await
+        self.connection.get(&["quotas", name.as_str()], named(namespace), 0).await
     }
 
     async fn put_schedule(&self, args: PutScheduleArgs) -> Answer<ScheduleInfo> {
@@ -128,16 +122,15 @@ impl EngineBackend for HttpBackend {
 
     async fn schedules(&self, args: ListSchedulesArgs) -> Answer<SchedulesPage> {
         args.check()?;
-        let namespace = self.connection.effective_namespace(&args.namespace).to_string();
-        let mut query = vec![("namespace", namespace), ("limit", args.limit.to_string())];
-        query.extend(args.after.map(|after| ("after", after.to_string())));
-        let page: ff_api::SchedulesPage = self.connection.get(&["schedules"], &query, 0).await?;
+        let query =
+            SchedulesQuery { namespace: Some(args.namespace), after: args.after, limit: Some(Limit(args.limit)) };
+        let page: ff_api::SchedulesPage = self.connection.get(&["schedules"], query, 0).await?;
         Ok(page.into_page()?)
     }
 
     async fn describe_schedule(&self, ScheduleRef { namespace, name }: ScheduleRef) -> Answer<ScheduleInfo> {
-        let query = [("namespace", self.connection.effective_namespace(&namespace).to_string())];
-        let view: ff_api::ScheduleView = self.connection.get(&["schedules", name.as_str()], &query, 0).await?;
+        let view: ff_api::ScheduleView =
+            self.connection.get(&["schedules", name.as_str()], named(namespace), 0).await?;
         Ok(view.into_info()?)
     }
 
@@ -168,9 +161,8 @@ impl EngineBackend for HttpBackend {
 
     async fn next_ticks(&self, ScheduleRef { namespace, name }: ScheduleRef, count: usize) -> Answer<NextTicks> {
         check_tick_count(count)?;
-        let namespace = self.connection.effective_namespace(&namespace).to_string();
-        let query = [("namespace", namespace), ("count", count.to_string())];
-        self.connection.get(&["schedules", name.as_str(), "next"], &query, 0).await
+        let query = NextTicksQuery { namespace: Some(namespace), count: Some(count) };
+        self.connection.get(&["schedules", name.as_str(), "next"], query, 0).await
     }
 
     async fn rotate_secret(&self, args: RotateSecretArgs) -> Answer<RotationReport> {
@@ -187,6 +179,10 @@ impl EngineBackend for HttpBackend {
             self.connection.post(&path, &ff_api::MakeStreamToken::of(&args), 0).await?;
         Ok(reply.token)
     }
+}
+
+fn named(namespace: Namespace) -> NamespaceQuery {
+    NamespaceQuery { namespace: Some(namespace) }
 }
 
 impl HttpBackend {

@@ -1,5 +1,6 @@
 //! The domain of signals, over HTTP.
 
+use ff_api::{DeliveriesQuery, Limit, SignalQuery, SignalsQuery, WaitMs};
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
     DeliverArgs, DeliveredSignal, DeliveriesArgs, DeliveriesPage, ReceivedSignal, SignalsArgs, SignalsPage,
@@ -18,8 +19,8 @@ impl Handle<DeliverArgs, DeliveredSignal> for HttpConnection {
 
 impl Handle<SignalsArgs, SignalsPage> for HttpConnection {
     async fn handle(&self, args: SignalsArgs) -> Answer<SignalsPage> {
-        let query = [("skip", args.skip.to_string()), ("limit", args.limit.to_string())];
-        self.get(&["executions", &args.execution_id.to_string(), "signals"], &query, 0).await
+        let query = SignalsQuery { skip: Some(args.skip), limit: Some(Limit(args.limit)) };
+        self.get(&["executions", &args.execution_id.to_string(), "signals"], query, 0).await
     }
 }
 
@@ -28,10 +29,9 @@ impl Handle<ReadSignal, ReceivedSignal> for HttpConnection {
         &self,
         ReadSignal { execution_id: ref id, signal_id: ref signal }: ReadSignal,
     ) -> Answer<ReceivedSignal> {
-        let (name, value) = EXACT;
         let (id, signal) = (id.to_string(), signal.to_string());
         let path = ["executions", &id, "signals", &signal];
-        let received: ff_api::ReceivedSignal = self.get(&path, &[(name, value.to_owned())], 0).await?;
+        let received: ff_api::ReceivedSignal = self.get(&path, SignalQuery { encoding: EXACT }, 0).await?;
         received.into_received().map_err(unreadable)
     }
 }
@@ -46,8 +46,8 @@ impl HttpConnection {
     /// Returns a page of signal deliveries, and waits up to `wait_ms` for the first one.
     pub(super) async fn deliveries_within(&self, args: DeliveriesArgs, wait_ms: u64) -> Answer<DeliveriesPage> {
         args.check()?;
-        let mut query = vec![("limit", args.limit.to_string()), ("wait_ms", wait_ms.to_string())];
-        query.extend(args.after.map(|after| ("after", after.to_string())));
-        self.get(&["deliveries"], &query, wait_ms).await
+        let after = args.after.map(|after| after.to_string());
+        let query = DeliveriesQuery { after, limit: Some(Limit(args.limit)), wait_ms: Some(WaitMs(wait_ms)) };
+        self.get(&["deliveries"], query, wait_ms).await
     }
 }

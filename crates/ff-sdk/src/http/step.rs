@@ -1,5 +1,6 @@
 //! The domain of steps, over HTTP.
 
+use ff_api::{StepsLimit, StepsQuery};
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{ListStepsArgs, StepsPage};
 
@@ -9,10 +10,9 @@ use super::error::unreadable;
 impl Handle<ListStepsArgs, StepsPage> for HttpConnection {
     async fn handle(&self, args: ListStepsArgs) -> Answer<StepsPage> {
         args.check()?;
-        let mut query = vec![("limit", args.limit.to_string())];
-        query.extend(args.after.map(|after| ("after", after.to_string())));
+        let query = StepsQuery { after: args.after, limit: Some(StepsLimit(args.limit)) };
         let path = ["executions", &args.execution_id.to_string(), "steps"];
-        let page: ff_api::StepsPage = self.get(&path, &query, 0).await?;
+        let page: ff_api::StepsPage = self.get(&path, query, 0).await?;
         page.into_page().map_err(|refusal| unreadable(&refusal))
     }
 }

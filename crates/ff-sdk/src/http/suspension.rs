@@ -1,5 +1,6 @@
 //! The domain of suspensions, over HTTP.
 
+use ff_api::NoQuery;
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
     CloseWaitpointArgs, ClosedWaitpoint, PartitionKids, ResumeArgs, ResumedExecution, SuspendArgs, SuspendedExecution,
@@ -41,7 +42,7 @@ impl Handle<ResumeArgs, ResumedExecution> for HttpConnection {
 
 impl Handle<ListWaitpoints, Vec<WaitpointInfo>> for HttpConnection {
     async fn handle(&self, ListWaitpoints { execution_id: ref id }: ListWaitpoints) -> Answer<Vec<WaitpointInfo>> {
-        let found: ff_api::Waitpoints = self.get(&["executions", &id.to_string(), "waitpoints"], &[], 0).await?;
+        let found: ff_api::Waitpoints = self.get(&["executions", &id.to_string(), "waitpoints"], NoQuery {}, 0).await?;
         Ok(found.waitpoints)
     }
 }
@@ -53,14 +54,14 @@ impl Handle<MintToken, WaitpointToken> for HttpConnection {
     ) -> Answer<WaitpointToken> {
         let (id, waitpoint) = (id.to_string(), waitpoint.to_string());
         let path = ["executions", &id, "waitpoints", &waitpoint, "token"];
-        let found: ff_api::TokenOf = self.get(&path, &[], 0).await?;
+        let found: ff_api::WaitpointTokenReply = self.get(&path, NoQuery {}, 0).await?;
         Ok(found.waitpoint_token)
     }
 }
 
 impl Handle<ListKids, Vec<PartitionKids>> for HttpConnection {
     async fn handle(&self, _: ListKids) -> Answer<Vec<PartitionKids>> {
-        let secrets: ff_api::Secrets = self.get(&["secrets"], &[], 0).await?;
+        let secrets: ff_api::Secrets = self.get(&["secrets"], NoQuery {}, 0).await?;
         Ok(secrets.partitions)
     }
 }

@@ -1,5 +1,6 @@
 //! The domains of workers and leases, over HTTP. The calls of lease holders are generated from the table of calls.
 
+use ff_api::{Limit, WorkersQuery};
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{ClaimArgs, Claims, ListWorkersArgs, WorkersPage};
 
@@ -18,9 +19,7 @@ impl Handle<ClaimArgs, Claims> for HttpConnection {
 
 impl Handle<ListWorkersArgs, WorkersPage> for HttpConnection {
     async fn handle(&self, args: ListWorkersArgs) -> Answer<WorkersPage> {
-        let mut query = vec![("limit", args.limit.to_string())];
-        query.extend(args.namespace.map(|namespace| ("namespace", self.effective_namespace(&namespace).to_string())));
-        query.extend(args.after.map(|after| ("after", after.to_string())));
-        self.get(&["workers"], &query, 0).await
+        let query = WorkersQuery { namespace: args.namespace, after: args.after, limit: Some(Limit(args.limit)) };
+        self.get(&["workers"], query, 0).await
     }
 }

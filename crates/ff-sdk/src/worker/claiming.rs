@@ -36,7 +36,7 @@ pub(super) async fn next(setup: Arc<Setup>, room: usize) -> Result<Vec<ClaimedEx
             Ok(_) => backoff.reset(),
             Err(error) if matches!(error.code(), Code::Unauthenticated | Code::Unauthorized) => return Err(error),
             Err(error) => {
-                setup.outages.noted("claim", &error);
+                setup.outages.log_failure("claim", &error);
                 backoff.pause().await;
             }
         }

@@ -126,7 +126,7 @@ pub(super) async fn listen(setup: &Setup, held: &HeldExecutions) {
                 }
             }
             Err(error) => {
-                setup.outages.noted("control", &error);
+                setup.outages.log_failure("control", &error);
                 backoff.pause().await;
             }
         }

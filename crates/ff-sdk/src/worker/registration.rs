@@ -61,7 +61,7 @@ async fn beat(setup: &Setup) {
         let answer = if known { heartbeat(setup).await } else { register(setup).await };
         match answer {
             Ok(still_known) => known = still_known,
-            Err(error) => setup.outages.noted("heartbeat", &error),
+            Err(error) => setup.outages.log_failure("heartbeat", &error),
         }
     }
 }

@@ -30,7 +30,7 @@ pub(super) async fn report(setup: &Setup, task: &Task, end: Result<Reply, Fault>
                 return;
             }
             Err(error) if Instant::now() < give_up => {
-                setup.outages.noted("report", &error);
+                setup.outages.log_failure("report", &error);
                 backoff.pause().await;
             }
             Err(error) => {

@@ -197,7 +197,7 @@ async fn keep_lease(
                 break;
             }
             Err(error) => {
-                setup.outages.noted("renew", &error);
+                setup.outages.log_failure("renew", &error);
                 renewals.reset_after((ttl / 30).max(Duration::from_millis(50)));
             }
         }

@@ -29,8 +29,8 @@ impl Agent {
     }
 
     async fn line(&mut self) -> Option<String> {
-        let said = tokio::time::timeout(Duration::from_secs(20), self.lines.next_line()).await;
-        said.expect("the agent said nothing for twenty seconds").unwrap()
+        let line = tokio::time::timeout(Duration::from_secs(20), self.lines.next_line()).await;
+        line.expect("the agent said nothing for twenty seconds").unwrap()
     }
 
     /// Kills the agent, as a power cut would, after it has printed a line with this beginning.
@@ -54,9 +54,9 @@ fn program() -> PathBuf {
 
 /// Returns how often each tool was called, from the log that the tools write.
 fn calls(folder: &Path) -> BTreeMap<String, usize> {
-    let noted = fs::read_to_string(folder.join("tools.log")).unwrap_or_default();
+    let log = fs::read_to_string(folder.join("tools.log")).unwrap_or_default();
     let mut calls = BTreeMap::new();
-    noted.lines().for_each(|line| *calls.entry(line.to_owned()).or_default() += 1);
+    log.lines().for_each(|line| *calls.entry(line.to_owned()).or_default() += 1);
     calls
 }
 

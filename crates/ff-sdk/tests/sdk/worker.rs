@@ -232,20 +232,20 @@ async fn an_error_is_retried_and_a_permanent_fault_is_not() {
 #[tokio::test]
 async fn progress_is_seen_while_the_work_runs() {
     let ff = fabric().await;
-    let (noted, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let tell = (noted.clone(), go_on.clone());
+    let (on_progress, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let tell = (on_progress.clone(), go_on.clone());
     let worker = ff.worker("w").on("read", move |ctx: Context| {
-        let (noted, go_on) = tell.clone();
+        let (on_progress, go_on) = tell.clone();
         async move {
             ctx.progress(Some(40), Some("reading")).await?;
-            noted.notify_one();
+            on_progress.notify_one();
             go_on.notified().await;
             Ok::<_, Fault>(Reply::done())
         }
     });
     let (_stop, _running) = start(worker);
     let id = ff.client().submit(Job::new("read", &())).await.unwrap().execution_id;
-    in_time(noted.notified()).await;
+    in_time(on_progress.notified()).await;
     let progress = ff.client().get(&id).await.unwrap().progress.unwrap();
     assert_eq!((progress.percent, progress.message.as_deref()), (Some(40), Some("reading")));
     go_on.notify_one();

@@ -8,7 +8,7 @@ use ff_core::types::SignalName;
 
 use super::budget::Addition;
 use crate::body::arrived;
-use crate::params::Params;
+use crate::params::Fields;
 use crate::problem::Problem;
 
 /// A decision on an approval page.
@@ -55,21 +55,21 @@ impl Form {
     /// Reads a form. Refuses unknown fields and fields over their limit.
     pub(super) async fn read(request: Request) -> Result<Self, Problem> {
         let (parts, body) = request.into_parts();
-        Params::of(&parts.uri)?.done()?;
+        Fields::of(&parts.uri)?.done()?;
         let bytes = arrived(&parts, body, limits::CONTROL_BODY_BYTES).await?;
         Ok(Self::parse(&bytes)?)
     }
 
     fn parse(bytes: &[u8]) -> Result<Self, Refusal> {
         let text = std::str::from_utf8(bytes).map_err(|_| Refusal::invalid("form", "must be text"))?;
-        let mut fields = Params::of_form(text)?;
-        let token = fields.text("token").unwrap_or_default();
-        let said = fields.text("decision").unwrap_or_default();
-        let answer = [Answer::Approve, Answer::Reject].into_iter().find(|answer| answer.word() == said);
-        let comment = fields.text("comment").map(|comment| comment.trim().to_owned());
+        let mut fields = Fields::of_form(text)?;
+        let token = fields.take("token").unwrap_or_default();
+        let decision = fields.take("decision").unwrap_or_default();
+        let answer = [Answer::Approve, Answer::Reject].into_iter().find(|answer| answer.word() == decision);
+        let comment = fields.take("comment").map(|comment| comment.trim().to_owned());
         let mut additions = Vec::new();
         for field in fields.names(Addition::PREFIX) {
-            additions.extend(Addition::read(&field, &fields.text(&field).unwrap_or_default())?);
+            additions.extend(Addition::read(&field, &fields.take(&field).unwrap_or_default())?);
         }
         fields.done()?;
         let comment = comment.filter(|comment| !comment.is_empty());

@@ -5,11 +5,12 @@
 
 mod budget;
 mod form;
-mod moment;
 mod page;
 mod state;
+mod time_format;
 
 use axum::extract::{Request, State};
+use ff_api::ApprovalQuery;
 use ff_core::clock::{Clock, SystemClock};
 use ff_core::contracts::{DeliverArgs, DeliveredSignal, WaitpointRef};
 use ff_core::engine_error::{Code, EngineError};
@@ -41,12 +42,12 @@ pub(crate) async fn show(
     caller: Caller,
     id: Result<Id>,
     waitpoint: Result<Waitpoint>,
-    params: Result<Params>,
+    query: Result<Params<ApprovalQuery>>,
 ) -> Page {
     if let Err(wait) = caller.ask() {
         return Page::too_often(wait);
     }
-    let token = params.ok().and_then(|mut params| params.text("token")).unwrap_or_default();
+    let token = query.ok().and_then(|Params(query)| query.token).unwrap_or_default();
     let Some(link) = Link::named(&ff, id, waitpoint, token) else { return no_link(&caller) };
     let looked = link.look(&ff).await;
     signal::count_wrong(&caller, looked.as_ref().err());
@@ -126,7 +127,7 @@ impl Link {
 
     /// Returns the state of the approval, if the token is valid.
     async fn look(&self, ff: &Runtime) -> std::result::Result<ApprovalState, EngineError> {
-        state::judge(ff, &self.execution, &self.waitpoint, &self.token).await?;
+        state::verify_token(ff, &self.execution, &self.waitpoint, &self.token).await?;
         state::of(ff, &self.execution, &self.waitpoint).await
     }
 
@@ -137,10 +138,10 @@ impl Link {
         answer: Answer,
         comment: Option<String>,
     ) -> std::result::Result<(DeliveredSignal, Answer), EngineError> {
-        let said = comment.map(|comment| Payload::json(serde_json::json!({ "comment": comment }).to_string()));
+        let payload = comment.map(|comment| Payload::json(serde_json::json!({ "comment": comment }).to_string()));
         let args = DeliverArgs {
             source: Source::parse(LINK, None)?,
-            payload: said,
+            payload,
             idempotency_key: Some(link_key()),
             dedup_ttl_ms: ff_core::limits::SPAN_MAX_MS,
             ..DeliverArgs::new(self.execution, WaitpointRef::Id(self.waitpoint), self.token.clone(), answer.signal())

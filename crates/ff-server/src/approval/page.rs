@@ -13,8 +13,8 @@ use ff_core::types::TimestampMs;
 
 use super::budget::{Addition, Overrun};
 use super::form::Answer;
-use super::moment::{ago, to_the_minute, utc};
 use super::state::{ApprovalState, Question};
+use super::time_format::{ago, to_the_minute, utc};
 use crate::problem::{Problem, StoreOutage, seconds};
 
 const STYLE: &str = include_str!("style.css");
@@ -133,7 +133,7 @@ impl Page {
     }
 
     fn question(question: &Question, token: &PresentedToken, now: TimestampMs) -> Self {
-        let said = question.message.as_ref().map(|message| format!("<p class=\"said\">{}</p>\n", escaped(message)));
+        let message = question.message.as_ref().map(|text| format!("<p class=\"said\">{}</p>\n", escaped(text)));
         let rows = [
             ("Work", Some(escaped(question.kind.as_str()))),
             ("Waits for", Some(escaped(waits_for(question.reason.as_ref())))),
@@ -143,7 +143,7 @@ impl Page {
         ];
         let rows = rows.into_iter().filter_map(|(name, value)| Some(format!("<dt>{name}</dt><dd>{}</dd>\n", value?)));
         let rows: String = rows.collect();
-        let content = format!("{}<dl>\n{rows}</dl>\n{}", said.unwrap_or_default(), form(token, &question.over));
+        let content = format!("{}<dl>\n{rows}</dl>\n{}", message.unwrap_or_default(), form(token, &question.over));
         Self { status: StatusCode::OK, title: question.key.to_string(), content, retry_after: None, outage: None }
     }
 

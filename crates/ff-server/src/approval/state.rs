@@ -46,14 +46,14 @@ pub(super) struct Question {
 
 /// Refuses a token that does not open the waitpoint. The error does not depend on whether the execution, the waitpoint or the
 /// token is wrong.
-pub(super) async fn judge(
+pub(super) async fn verify_token(
     ff: &Runtime,
     id: &ExecutionId,
     waitpoint: &WaitpointId,
     token: &PresentedToken,
 ) -> Result<(), EngineError> {
     let store = ff.engine_store();
-    store.judge_token(id, waitpoint, token).await
+    store.verify_token(id, waitpoint, token).await
 }
 
 /// Returns the state of the approval at a waitpoint.

@@ -7,20 +7,20 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
+use ff_api::EventsQuery;
 use ff_core::backend::Answer;
 use ff_core::contracts::{EventsArgs, EventsPage, check_wait};
 use ff_core::event::EventCursor;
 use ff_core::limits;
 use ff_core::operation::check_id;
-use ff_core::types::ExecutionId;
 use ff_scheduler::Runtime;
 use tokio_util::sync::CancellationToken;
 
-use crate::params::Params;
+use crate::params::{Params, cursor};
 use crate::problem::Result;
 use crate::stream::{
     EventSource, KEEP_ALIVE, KEEP_ALIVE_MS, StreamOpener, accepts_stream, last_event_id, problem_event, pushed,
-    sse_event,
+    refuse_paging, sse_event,
 };
 
 pub(crate) use cursor::CursorCipher;
@@ -35,25 +35,24 @@ const CURSOR: &str = "a cursor, as the id of an event has it";
 pub(crate) async fn list(
     State(ff): State<Runtime>,
     State(stopping): State<CancellationToken>,
-    opening: StreamOpener,
+    opener: StreamOpener,
     cursors: Cursors,
     headers: HeaderMap,
-    mut params: Params,
+    Params(query): Params<EventsQuery>,
 ) -> Result<Response> {
-    let execution: Option<ExecutionId> = params.word("execution_id")?;
-    if let Some(id) = &execution {
+    if let Some(id) = &query.execution_id {
         check_id(id, &ff.backend().partitions())?;
     }
-    let (args, wait_ms) = read_params(params, execution, accepts_stream(&headers))?;
+    let (args, wait_ms) = read_query(query, accepts_stream(&headers))?;
     if !accepts_stream(&headers) {
         return Ok(page(&ff, args, wait_ms, &cursors).await?.into_response());
     }
-    let room = opening.open()?;
+    let slot = opener.open()?;
     let after = last_event_id(&headers, |text| text.parse().ok(), CURSOR)?.or(args.after.clone());
     let query = EventsArgs { after, limit: limits::PAGE, ..args };
     // A new reader gets its cursor at once, so that it can reconnect without a gap even before the first event.
     let first = read(&ff, query.clone(), 0, &cursors).await?;
-    Ok(pushed(EventStream { ff, args: query, cursors, next: Next::Page(first), stopping }, room))
+    Ok(pushed(EventStream { ff, args: query, cursors, next: Next::Page(first), stopping }, slot))
 }
 
 /// Returns one page of events, with a cursor that the caller may see.
@@ -84,17 +83,15 @@ async fn with_caller_cursor(
 }
 
 /// Reads the arguments and the wait time. A stream has no pages, so it takes no `limit` and no `wait_ms`.
-fn read_params(mut params: Params, execution: Option<ExecutionId>, stream: bool) -> Result<(EventsArgs, u64)> {
-    let after = params.parsed("after").map_err(|refusal| refusal.at("after"))?;
-    let namespace = params.namespace()?;
-    let (mut limit, mut wait_ms) = (limits::PAGE, 0);
-    if !stream {
-        limit = params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT);
-        wait_ms = params.number("wait_ms")?.unwrap_or(0);
+fn read_query(query: EventsQuery, stream: bool) -> Result<(EventsArgs, u64)> {
+    if stream {
+        refuse_paging(query.limit, query.wait_ms)?;
     }
-    params.done()?;
+    let limit = if stream { limits::PAGE } else { query.limit.unwrap_or_default().0 };
+    let wait_ms = query.wait_ms.unwrap_or_default().0;
     check_wait(wait_ms)?;
-    let args = EventsArgs { after, namespace, execution, limit };
+    let after = cursor("after", query.after)?;
+    let args = EventsArgs { after, namespace: query.namespace, execution: query.execution_id, limit };
     args.check()?;
     Ok((args, wait_ms))
 }

@@ -3,6 +3,7 @@
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use ff_api::{EventsQuery, ExecutionEventsQuery};
 use ff_core::backend::Answer;
 use ff_core::contracts::{EventsArgs, EventsPage, ExecutionInfo};
 use ff_core::event::{EventCursor, EventKind};
@@ -12,7 +13,7 @@ use ff_scheduler::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use super::cursor::{Cursors, Start};
-use super::{is_unchanged, page, read_params, with_caller_cursor};
+use super::{is_unchanged, page, read_query, with_caller_cursor};
 use crate::params::Params;
 use crate::path::Id;
 use crate::problem::Result;
@@ -35,19 +36,28 @@ enum LastEventId {
 pub(crate) async fn of_execution(
     State(ff): State<Runtime>,
     State(stopping): State<CancellationToken>,
-    opening: StreamOpener,
+    opener: StreamOpener,
     cursors: Cursors,
     Id(id): Id,
     headers: HeaderMap,
-    params: Params,
+    Params(query): Params<ExecutionEventsQuery>,
 ) -> Result<Response> {
     let is_stream = accepts_stream(&headers);
-    let (args, wait_ms) = read_params(params, Some(id), is_stream)?;
+    let (args, wait_ms) = read_query(
+        EventsQuery {
+            after: query.after,
+            namespace: query.namespace,
+            execution_id: Some(id),
+            limit: query.limit,
+            wait_ms: query.wait_ms,
+        },
+        is_stream,
+    )?;
     let info = ff.backend().describe(&id).await?;
     if !is_stream {
         return Ok(page(&ff, args, wait_ms, &cursors).await?.into_response());
     }
-    let room = opening.open()?;
+    let slot = opener.open()?;
     let expected = "the id of an event of this stream";
     let after = match last_event_id(&headers, parse_event_id, expected)?.or(args.after.map(LastEventId::Event)) {
         // Browsers reconnect to a stream that ended; 204 tells them not to.
@@ -61,7 +71,7 @@ pub(crate) async fn of_execution(
         Start::Now | Start::Missed if ended_at(&info).is_some() => Next::Ended(Box::new(info)),
         Start::Now | Start::Missed => Next::Beginning,
     };
-    Ok(pushed(WatchStream { ff, id, cursors, next, stopping }, room))
+    Ok(pushed(WatchStream { ff, id, cursors, next, stopping }, slot))
 }
 
 /// An open stream of one execution, with its position.

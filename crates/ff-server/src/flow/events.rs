@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use ff_api::FlowEventsQuery;
 use ff_core::contracts::{FlowEventsArgs, FlowEventsPage, check_wait};
 use ff_core::limits;
 use ff_core::types::FlowId;
@@ -15,7 +16,7 @@ use crate::path::Flow;
 use crate::problem::Result;
 use crate::stream::{
     EventSource, KEEP_ALIVE, KEEP_ALIVE_MS, StreamOpener, accepts_stream, last_event_id, problem_event, pushed,
-    sse_event,
+    refuse_paging, sse_event,
 };
 
 /// Lists the events of a flow from a number on, and can wait for the next one. Streams all further events to callers that
@@ -23,22 +24,21 @@ use crate::stream::{
 pub(crate) async fn events(
     State(ff): State<Runtime>,
     State(stopping): State<CancellationToken>,
-    opening: StreamOpener,
+    opener: StreamOpener,
     Flow(flow_id): Flow,
     headers: HeaderMap,
-    mut params: Params,
+    Params(query): Params<FlowEventsQuery>,
 ) -> Result<Response> {
-    let from = params.number("from")?.unwrap_or(0);
+    let from = query.from.unwrap_or(0);
     if !accepts_stream(&headers) {
-        let limit = params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT);
-        let wait_ms = params.number("wait_ms")?.unwrap_or(0);
-        params.done()?;
+        let limit = query.limit.unwrap_or_default().0;
+        let wait_ms = query.wait_ms.unwrap_or_default().0;
         check_wait(wait_ms)?;
         let args = FlowEventsArgs { flow_id, from, limit };
         args.check()?;
         return Ok(Json(ff.long_poll().next_flow_events(args, wait_ms).await?).into_response());
     }
-    params.done()?;
+    refuse_paging(query.limit, query.wait_ms)?;
     let last = last_event_id(&headers, |text| text.parse::<u64>().ok(), "the number of an event")?;
     let from = last.map_or(from, |last| last.saturating_add(1));
     let first = ff.backend().flow_events(FlowEventsArgs { flow_id, from, limit: limits::PAGE }).await?;
@@ -46,7 +46,7 @@ pub(crate) async fn events(
         // Browsers reconnect to a stream that ended; 204 tells them not to.
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    Ok(pushed(FlowEventStream { ff, flow_id, next: Next::Page(first), stopping }, opening.open()?))
+    Ok(pushed(FlowEventStream { ff, flow_id, next: Next::Page(first), stopping }, opener.open()?))
 }
 
 /// An open stream of flow events, with its position.

@@ -6,7 +6,10 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use ff_api::{CancelFlow, FlowCancellation, FlowGraph, FlowView, FlowsPage, GrowFlow, NewFlow, Replay, SubmitFlow};
+use ff_api::{
+    CancelFlow, EdgesQuery, FlowCancellation, FlowGraph, FlowQuery, FlowView, FlowsPage, FlowsQuery, GrowFlow,
+    MembersQuery, NewFlow, Replay, SubmitFlow, TagFilter, WaitQuery,
+};
 use ff_core::contracts::{
     EdgesPage, FlowCursor, FlowEdgesArgs, FlowMembersArgs, GrownFlow, ListFlowsArgs, MembersPage, ReplayedExecution,
     SubmittedFlow, check_wait,
@@ -14,13 +17,13 @@ use ff_core::contracts::{
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::flow::member_id;
 use ff_core::limits;
-use ff_core::types::{FlowId, Namespace, TagKey, TagValue};
+use ff_core::types::{FlowId, Namespace};
 use ff_scheduler::Runtime;
 
 use crate::body::{Body, BodyOnly};
 use crate::callers::Caller;
 use crate::execution::{key_in, resolve_idempotency_key};
-use crate::params::Params;
+use crate::params::{Params, cursor};
 use crate::path::{Flow, Node};
 use crate::problem::Result;
 use crate::{audit, page, trace};
@@ -48,16 +51,15 @@ pub(crate) async fn submit(
 }
 
 /// Lists flows, newest first, a page at a time.
-pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Result<Json<FlowsPage>> {
+pub(crate) async fn list(State(ff): State<Runtime>, Params(query): Params<FlowsQuery>) -> Result<Json<FlowsPage>> {
     let args = ListFlowsArgs {
-        namespace: params.namespace()?.unwrap_or_else(Namespace::default_name),
-        kind: params.word("kind")?,
-        state: params.word("state")?,
-        tag: params.text("tag").map(|text| tag(&text)).transpose()?,
-        after: params.parsed("cursor")?,
-        limit: params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT),
+        namespace: query.namespace.unwrap_or_else(Namespace::default_name),
+        kind: query.kind,
+        state: query.state,
+        tag: query.tag.map(|TagFilter(key, value)| (key, value)),
+        after: cursor("cursor", query.cursor)?,
+        limit: query.limit.unwrap_or_default().0,
     };
-    params.done()?;
     let mut page = ff.backend().list_flows(args).await?;
     if page::cut(&mut page.flows) {
         page.next = page.flows.last().map(|flow| FlowCursor { created_at: flow.created_at, flow_id: flow.flow_id });
@@ -66,10 +68,13 @@ pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Resul
 }
 
 /// Returns the state of a flow with the first part of its graph; can wait for its end.
-pub(crate) async fn describe(State(ff): State<Runtime>, Flow(id): Flow, mut params: Params) -> Result<Json<FlowView>> {
-    let shown = params.number("graph")?.unwrap_or(limits::PAGE_DEFAULT);
-    let wait_ms = params.number("wait_ms")?.unwrap_or(0);
-    params.done()?;
+pub(crate) async fn describe(
+    State(ff): State<Runtime>,
+    Flow(id): Flow,
+    Params(query): Params<FlowQuery>,
+) -> Result<Json<FlowView>> {
+    let shown = query.graph.unwrap_or_default().0;
+    let wait_ms = query.wait_ms.unwrap_or_default().0;
     check_wait(wait_ms)?;
     if shown > limits::PAGE {
         return Err(Refusal::over_limit(Code::LimitExceeded, "graph", limits::PAGE, shown).into());
@@ -86,14 +91,9 @@ pub(crate) async fn describe(State(ff): State<Runtime>, Flow(id): Flow, mut para
 pub(crate) async fn members(
     State(ff): State<Runtime>,
     Flow(flow_id): Flow,
-    mut params: Params,
+    Params(query): Params<MembersQuery>,
 ) -> Result<Json<MembersPage>> {
-    let args = FlowMembersArgs {
-        flow_id,
-        from: params.number("from")?.unwrap_or(0),
-        limit: params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT),
-    };
-    params.done()?;
+    let args = FlowMembersArgs { flow_id, from: query.from.unwrap_or(0), limit: query.limit.unwrap_or_default().0 };
     Ok(Json(ff.backend().flow_members(args).await?))
 }
 
@@ -101,14 +101,9 @@ pub(crate) async fn members(
 pub(crate) async fn edges(
     State(ff): State<Runtime>,
     Flow(flow_id): Flow,
-    mut params: Params,
+    Params(query): Params<EdgesQuery>,
 ) -> Result<Json<EdgesPage>> {
-    let args = FlowEdgesArgs {
-        flow_id,
-        after: params.word("after")?,
-        limit: params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT),
-    };
-    params.done()?;
+    let args = FlowEdgesArgs { flow_id, after: query.after, limit: query.limit.unwrap_or_default().0 };
     Ok(Json(ff.backend().flow_edges(args).await?))
 }
 
@@ -128,11 +123,10 @@ pub(crate) async fn cancel(
     State(ff): State<Runtime>,
     caller: Caller,
     Flow(id): Flow,
-    mut params: Params,
+    Params(query): Params<WaitQuery>,
     BodyOnly(call): BodyOnly<CancelFlow>,
 ) -> Result<Json<FlowCancellation>> {
-    let wait_ms = params.number("wait_ms")?.unwrap_or(0);
-    params.done()?;
+    let wait_ms = query.wait_ms.unwrap_or_default().0;
     check_wait(wait_ms)?;
     let mut args = call.into_args(id);
     caller.sign(&mut args.requested_by);
@@ -171,12 +165,4 @@ async fn graph(ff: &Runtime, flow_id: FlowId, limit: usize) -> Result<FlowGraph>
     let members = ff.backend().flow_members(FlowMembersArgs { flow_id, from: 0, limit }).await?;
     let edges = ff.backend().flow_edges(FlowEdgesArgs { flow_id, after: None, limit }).await?;
     Ok(FlowGraph::of(members, edges))
-}
-
-/// Parses a tag parameter, `KEY:VALUE`. A key has no colon.
-fn tag(text: &str) -> std::result::Result<(TagKey, TagValue), Refusal> {
-    let invalid = |why: String| Refusal::invalid("tag", why);
-    let (key, value) = text.split_once(':').ok_or_else(|| invalid("must be a key, a colon and a value".into()))?;
-    let key = TagKey::parse(key).map_err(|error| invalid(format!("has the key {key:?}: {error}")))?;
-    Ok((key, TagValue::parse(value).map_err(|error| invalid(format!("has the value {value:?}: {error}")))?))
 }

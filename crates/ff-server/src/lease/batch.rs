@@ -67,7 +67,7 @@ fn result(ff: &Runtime, answer: Answer<Box<RawValue>>) -> Answer<WorkerCallResul
         Err(error) => error,
     };
     if is_away(&error) {
-        ff.engine_store().outages().noted("request", &error);
+        ff.engine_store().outages().log_failure("request", &error);
     }
     let problem = ff_api::Problem::from(error);
     Ok(WorkerCallResult { status: problem.status, body: written(&problem)? })

@@ -4,17 +4,16 @@ mod batch;
 
 use axum::Json;
 use axum::extract::State;
-use ff_api::{Claim, ClaimRequest, Claims, Grants};
+use ff_api::{Claim, ClaimRequest, Claims, ControlQuery, Grants, GrantsQuery};
 use ff_core::contracts::{self, Control, ControlArgs, Filter, GrantInfo, LeaseLost, ListArgs, check_wait};
 use ff_core::engine_error::Code;
 use ff_core::execution::Blocker;
-use ff_core::limits;
-use ff_core::types::{Namespace, WorkerInstanceId};
+use ff_core::types::Namespace;
 use ff_scheduler::Runtime;
 
 use crate::body::Body;
 use crate::callers::Caller;
-use crate::params::Params;
+use crate::params::{Params, cursor};
 use crate::path::Instance;
 use crate::problem::Result;
 
@@ -38,16 +37,15 @@ pub(crate) async fn claim(
 }
 
 /// Lists the executions assigned to worker instances, newest first, a page at a time.
-pub(crate) async fn grants(State(ff): State<Runtime>, mut params: Params) -> Result<Json<Grants>> {
-    let namespace = params.namespace()?.unwrap_or_else(Namespace::default_name);
-    let worker = params.word::<WorkerInstanceId>("worker")?;
+pub(crate) async fn grants(State(ff): State<Runtime>, Params(query): Params<GrantsQuery>) -> Result<Json<Grants>> {
+    let namespace = query.namespace.unwrap_or_else(Namespace::default_name);
     let filter = Filter { blocking_reason: Some(Blocker::Assignment.reason()), ..Filter::everything(namespace) };
-    let after = params.parsed("cursor")?;
-    let limit = params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT);
-    params.done()?;
+    let after = cursor("cursor", query.cursor)?;
+    let limit = query.limit.unwrap_or_default().0;
     let page = ff.backend().list(ListArgs { filter, after, limit }).await?;
     let grants = page.executions.iter().filter_map(GrantInfo::of);
-    let grants = grants.filter(|one| worker.as_ref().is_none_or(|worker| one.grant.worker_instance_id == *worker));
+    let grants =
+        grants.filter(|one| query.worker.as_ref().is_none_or(|worker| one.grant.worker_instance_id == *worker));
     Ok(Json(Grants { grants: grants.collect(), next_cursor: page.next.map(|cursor| cursor.to_string()) }))
 }
 
@@ -56,12 +54,11 @@ pub(crate) async fn control(
     State(ff): State<Runtime>,
     caller: Caller,
     Instance(worker_instance_id): Instance,
-    mut params: Params,
+    Params(query): Params<ControlQuery>,
 ) -> Result<Json<Control>> {
-    let (after, wait_ms) = (params.text("after"), params.number("wait_ms")?.unwrap_or(0));
-    params.done()?;
+    let wait_ms = query.wait_ms.unwrap_or_default().0;
     check_wait(wait_ms)?;
-    let mut control = ff.long_poll().control(ControlArgs { worker_instance_id, after, wait_ms }).await?;
+    let mut control = ff.long_poll().control(ControlArgs { worker_instance_id, after: query.after, wait_ms }).await?;
     if let Some(own) = caller.tenant() {
         control.lost = own_of(&ff, own, control.lost).await?;
     }

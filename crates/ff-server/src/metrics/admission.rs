@@ -51,7 +51,7 @@ impl Admission {
     }
 
     /// Counts the verdicts of a quota. An execution with a retry time waits until then.
-    pub(super) fn judged(&self, answer: &AdmissionVerdicts) {
+    pub(super) fn count_verdicts(&self, answer: &AdmissionVerdicts) {
         for one in &answer.verdicts {
             let word = match one {
                 AdmissionVerdict::Admitted => "admitted",

@@ -90,7 +90,7 @@ impl Lanes {
         match seen {
             Ok((now, page)) => {
                 if let Err(error) = self.budgets.look(&**store, now).await {
-                    store.outages().noted("metrics", &error);
+                    store.outages().log_failure("metrics", &error);
                 }
                 self.left_out.set(i64::from(page.next.is_some()));
                 page.lanes.iter().for_each(|lane| self.enter(lane, now));
@@ -99,7 +99,7 @@ impl Lanes {
                 let corrected = ff.quota_corrections().saturating_sub(self.quota_corrections.get());
                 self.quota_corrections.inc_by(corrected);
             }
-            Err(error) => store.outages().noted("metrics", &error),
+            Err(error) => store.outages().log_failure("metrics", &error),
         }
     }
 

@@ -10,6 +10,7 @@ use axum::http::HeaderMap;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use ff_api::NoQuery;
 use ff_core::engine_error::Code;
 use ff_scheduler::Runtime;
 use tokio::net::TcpListener;
@@ -36,8 +37,7 @@ pub(crate) struct MetricsListener {
 
 impl MetricsListener {
     pub(crate) async fn bind(listen: SocketAddr, metrics: Metrics, ff: Runtime) -> io::Result<Self> {
-        let show = async |State((metrics, ff)): State<(Metrics, Runtime)>, headers: HeaderMap, params: Params| {
-            params.done()?;
+        let show = async |State((metrics, ff)): State<(Metrics, Runtime)>, headers: HeaderMap, _: Params<NoQuery>| {
             render(&metrics, &ff, &headers).await
         };
         let router = Router::new()

@@ -101,7 +101,7 @@ impl Perform for MeasuredStore {
                     | Reply::GrantClaimed(GrantedClaims { claims, .. })
                     | Reply::AdmittedClaimed(AdmittedClaims { claims, .. }),
                 ) => self.gathered.claimed(&lane, &claims.claimed),
-                (_, Reply::AdmissionsJudged(answer)) => self.gathered.admission.judged(answer),
+                (_, Reply::AdmissionsEvaluated(answer)) => self.gathered.admission.count_verdicts(answer),
                 (Subject::Completion(lease), _) => self.gathered.completed(lease),
                 (Subject::Failure(lease, category), Reply::Failed(failed)) => {
                     self.gathered.failed(lease, category, failed);
@@ -122,7 +122,7 @@ impl Perform for MeasuredStore {
                     self.gathered.admission.unblocked(reason, count);
                 }
                 (Subject::Ticks(notes), Reply::ScheduleWritten(ScheduleWritten { written: true })) => {
-                    self.gathered.ticks.noted(&notes);
+                    self.gathered.ticks.count(&notes);
                 }
                 (_, Reply::Pumped(pumped)) => self.gathered.pumped(pumped),
                 _ => {}

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use ff_api::Activity;
+use ff_api::{Activity, NoQuery};
 use ff_core::backend::EngineStore;
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::types::{Namespace, TimestampMs};
@@ -107,9 +107,8 @@ pub(crate) async fn show(
     State(ff): State<Runtime>,
     State(metrics): State<Option<Metrics>>,
     headers: HeaderMap,
-    params: Params,
+    _: Params<NoQuery>,
 ) -> Result<Response> {
-    params.done()?;
     let nothing = || Refusal::new(Code::NotFound).because("this server collects no metrics");
     render(&metrics.ok_or_else(nothing)?, &ff, &headers).await
 }

@@ -43,7 +43,7 @@ impl Ticks {
     }
 
     /// Counts handled ticks.
-    pub(super) fn noted(&self, notes: &[TickNote]) {
+    pub(super) fn count(&self, notes: &[TickNote]) {
         for note in notes {
             self.outcomes.get_or_create(&label(note.outcome)).inc();
             if note.outcome == TickOutcome::Started && !note.triggered {
@@ -62,7 +62,7 @@ impl TickNote {
             late: Duration::from_millis(record.handled_at.since(schedule.start_of(record.tick))),
             triggered: record.triggered,
         };
-        args.noted.iter().map(note).collect()
+        args.tick_records.iter().map(note).collect()
     }
 }
 

@@ -2,17 +2,12 @@
 
 use ff_api::{CreateKey, NewKey, RevokeKey};
 use ff_core::contracts::{KeysPage, RevokedKey};
-use ff_core::types::KeyId;
 
 use super::builder::OpenApiBuilder;
 use crate::body::BodyLimit;
 
 pub(super) fn describe(api: &mut OpenApiBuilder) {
-    api.get("/v1/keys", "Lists all keys ever created, without secrets.")
-        .query::<KeyId>("after", "Last entry of the previous page.")
-        .limit()
-        .answers::<KeysPage>(200, "One page.")
-        .done();
+    api.get("/v1/keys", "Lists all keys ever created, without secrets.").answers::<KeysPage>(200, "One page.").done();
     api.post("/v1/keys", "Creates an API key.")
         .takes::<CreateKey>(CreateKey::BODY_BYTES)
         .answers::<NewKey>(201, "The key. If the server generated it, it is shown only once.")

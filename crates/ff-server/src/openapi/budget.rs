@@ -3,18 +3,15 @@
 use ff_api::{DeleteBudget, PutBudget, ResetBudget};
 use ff_core::budget::Budget;
 use ff_core::contracts::{BudgetDeleted, BudgetInfo, BudgetReset, Budgets, UsageInfo};
-use ff_core::types::Namespace;
 
 use super::builder::OpenApiBuilder;
 use crate::body::BodyLimit;
 
 pub(super) fn describe(api: &mut OpenApiBuilder) {
     api.get("/v1/budgets", "Lists the budgets of a namespace.")
-        .query::<Namespace>("namespace", "The namespace (default: `default`).")
         .answers::<Budgets>(200, "All of them, ordered by name.")
         .done();
     api.get("/v1/budgets/{budget}", "Returns a budget and its usage.")
-        .query::<Namespace>("namespace", "The namespace (default: `default`).")
         .answers::<BudgetInfo>(200, "The budget, its period and its balance.")
         .done();
     api.post("/v1/budgets/{budget}", "Creates or replaces a budget. It is in force when the response arrives.")

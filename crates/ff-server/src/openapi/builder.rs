@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ff_api::access::Access;
-use ff_api::{IDEMPOTENCY_KEY, Problem};
+use ff_api::{IDEMPOTENCY_KEY, Parameter, Problem};
 use ff_core::types::{
     BudgetName, ExecutionId, FlowId, KeyId, LaneId, NodeName, QuotaName, ScheduleName, SignalId, WaitpointId,
     WorkerInstanceId,
@@ -64,7 +64,7 @@ impl OpenApiBuilder {
     fn route(&mut self, method: &'static str, path: &'static str, summary: &'static str) -> Route<'_> {
         let route =
             Route { api: self, method, path, summary, parameters: Vec::new(), body: None, responses: BTreeMap::new() };
-        route.named_in_its_path().refused(ALWAYS)
+        route.named_in_its_path().with_query().refused(ALWAYS)
     }
 
     /// Returns the paths, and the components they refer to.
@@ -92,18 +92,6 @@ fn any_as_object(schema: &mut Schema) {
 }
 
 impl Route<'_> {
-    /// Adds a query parameter.
-    pub(super) fn query<T: JsonSchema>(self, name: &str, says: &str) -> Self {
-        let schema = json!(self.api.generator.subschema_for::<T>());
-        self.query_of(name, schema, says)
-    }
-
-    /// Adds a query parameter with its own schema.
-    pub(super) fn query_of(mut self, name: &str, schema: Value, says: &str) -> Self {
-        self.parameters.push(json!({ "name": name, "in": "query", "description": says, "schema": schema }));
-        self
-    }
-
     /// Adds an optional header.
     pub(super) fn header_of(mut self, name: &str, schema: Value, says: &str) -> Self {
         self.parameters.push(json!({ "name": name, "in": "header", "description": says, "schema": schema }));
@@ -146,6 +134,18 @@ impl Route<'_> {
         let response = self.responses.entry(status).or_insert_with(|| json!({ "description": says, "content": {} }));
         response["content"][media_type] = json!({ "schema": schema });
         self
+    }
+
+    /// Adds the event stream variant of the response, for callers that accept one.
+    pub(super) fn streams(self, says: &str) -> Self {
+        self.header_of(
+            "Last-Event-ID",
+            json!({ "type": "string" }),
+            "Id of the last event received; the stream continues after it.",
+        )
+        .answers_a(200, "text/event-stream", json!({ "type": "string" }), says)
+        .answers_nothing(204, "The stream has ended; do not reconnect.")
+        .refused(&[429])
     }
 
     /// Adds a response without a body.
@@ -208,6 +208,16 @@ impl Route<'_> {
         });
         self.parameters = parameters.collect();
         if self.parameters.is_empty() { self } else { self.refused(&[404]) }
+    }
+
+    /// Adds the query parameters from the route table.
+    fn with_query(mut self) -> Self {
+        let described = route_table::parameters(self.method, self.path, &mut self.api.generator);
+        self.parameters.extend(described.into_iter().map(|parameter| {
+            let Parameter { name, description, schema } = parameter;
+            json!({ "name": name, "in": "query", "description": description, "schema": schema })
+        }));
+        self
     }
 }
 

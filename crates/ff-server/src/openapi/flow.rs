@@ -2,10 +2,7 @@
 
 use ff_api::{CancelFlow, FlowCancellation, FlowView, FlowsPage, GrowFlow, Replay, SubmitFlow};
 use ff_core::contracts::{EdgesPage, FlowEventsPage, GrownFlow, MembersPage, ReplayedExecution, SubmittedFlow};
-use ff_core::flow::FlowState;
-use ff_core::limits;
-use ff_core::types::{IdempotencyKey, Kind, Namespace};
-use serde_json::json;
+use ff_core::types::IdempotencyKey;
 
 use super::builder::OpenApiBuilder;
 use crate::body::BodyLimit;
@@ -19,41 +16,18 @@ pub(super) fn describe(api: &mut OpenApiBuilder) {
         .refused(&[404, 409])
         .done();
     api.get("/v1/flows", "Lists flows, newest first.")
-        .query::<Namespace>("namespace", "The namespace (default: `default`).")
-        .query::<Kind>("kind", "Only this kind.")
-        .query::<FlowState>("state", "Only this state.")
-        .query_of(
-            "tag",
-            json!({ "type": "string", "pattern": "^[A-Za-z0-9._-]+:.+$" }),
-            "Only flows with this tag: KEY:VALUE.",
-        )
-        .cursor("cursor")
-        .limit()
         .answers::<FlowsPage>(200, "One page, and the cursor of the next.")
         .done();
     api.get("/v1/flows/{flow}", "Returns a flow; with `wait_ms`, waits for its end.")
-        .query_of(
-            "graph",
-            json!({ "type": "integer", "minimum": 0, "maximum": limits::PAGE, "default": limits::PAGE_DEFAULT }),
-            "Maximum number of members and edges to include.",
-        )
-        .wait()
         .answers::<FlowView>(200, "The flow, with the first part of its graph.")
         .done();
     api.get("/v1/flows/{flow}/members", "Lists the members of a flow, in the order they were added.")
-        .count("from", 0, "Number of the first member.")
-        .limit()
         .answers::<MembersPage>(200, "One page.")
         .done();
     api.get("/v1/flows/{flow}/edges", "Lists the edges of a flow, ordered by id.")
-        .cursor("after")
-        .limit()
         .answers::<EdgesPage>(200, "One page.")
         .done();
     api.get("/v1/flows/{flow}/events", "Lists the events of a flow, or streams them.")
-        .count("from", 0, "Number of the first event.")
-        .limit()
-        .wait()
         .answers::<FlowEventsPage>(200, "One page, and the cursor of the next.")
         .streams("Each event as a `flow` event, until the flow has ended.")
         .done();
@@ -64,7 +38,6 @@ pub(super) fn describe(api: &mut OpenApiBuilder) {
         .refused(&[409])
         .done();
     api.post("/v1/flows/{flow}/cancel", "Cancels a flow; with `wait_ms`, waits for its end.")
-        .wait()
         .takes::<CancelFlow>(CancelFlow::BODY_BYTES)
         .answers::<FlowCancellation>(200, "It is cancelled.")
         .refused(&[409])

@@ -7,7 +7,6 @@ mod event;
 mod execution;
 mod flow;
 mod lane;
-mod parameters;
 mod quota;
 mod schedule;
 mod security;
@@ -22,7 +21,7 @@ use std::sync::LazyLock;
 use axum::http::header;
 use axum::response::IntoResponse;
 use builder::OpenApiBuilder;
-use ff_api::RecordStepReply;
+use ff_api::{NoQuery, RecordStepReply};
 use ff_core::contracts::*;
 use serde_json::{Value, json};
 
@@ -79,8 +78,7 @@ pub fn openapi() -> Value {
 }
 
 /// Serves the OpenAPI document.
-pub(crate) async fn show(params: Params) -> Result<impl IntoResponse> {
+pub(crate) async fn show(_: Params<NoQuery>) -> Result<impl IntoResponse> {
     static DOCUMENT: LazyLock<String> = LazyLock::new(|| openapi().to_string());
-    params.done()?;
     Ok(([(header::CONTENT_TYPE, "application/json")], DOCUMENT.as_str()))
 }

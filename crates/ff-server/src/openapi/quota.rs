@@ -3,18 +3,15 @@
 use ff_api::{DeleteQuota, PutQuota};
 use ff_core::contracts::{QuotaDeleted, QuotaInfo, Quotas};
 use ff_core::quota::QuotaPolicy;
-use ff_core::types::Namespace;
 
 use super::builder::OpenApiBuilder;
 use crate::body::BodyLimit;
 
 pub(super) fn describe(api: &mut OpenApiBuilder) {
     api.get("/v1/quotas", "Lists the quota policies of a namespace.")
-        .query::<Namespace>("namespace", "The namespace (default: `default`).")
         .answers::<Quotas>(200, "All of them, ordered by name.")
         .done();
     api.get("/v1/quotas/{quota}", "Returns a quota policy and its usage.")
-        .query::<Namespace>("namespace", "The namespace (default: `default`).")
         .answers::<QuotaInfo>(200, "The policy, and its key values in use.")
         .done();
     api.post("/v1/quotas/{quota}", "Creates or replaces a quota policy. It is in force when the response arrives.")

@@ -6,25 +6,18 @@ use ff_api::{
 };
 use ff_core::contracts::{BackfilledTicks, NextTicks, ScheduleDeleted};
 use ff_core::schedule::TickRecord;
-use ff_core::types::{Namespace, ScheduleName};
 
 use super::builder::OpenApiBuilder;
 use crate::body::BodyLimit;
 
 pub(super) fn describe(api: &mut OpenApiBuilder) {
     api.get("/v1/schedules", "Lists the schedules of a namespace.")
-        .query::<Namespace>("namespace", "The namespace (default: `default`).")
-        .query::<ScheduleName>("after", "Only schedules after this one, by name.")
-        .query::<u64>("limit", "Maximum number of results.")
         .answers::<SchedulesPage>(200, "One page, ordered by name.")
         .done();
     api.get("/v1/schedules/{schedule}", "Returns a schedule, its next ticks, and the outcome of its last ticks.")
-        .query::<Namespace>("namespace", "The namespace (default: `default`).")
         .answers::<ScheduleView>(200, "The schedule.")
         .done();
     api.get("/v1/schedules/{schedule}/next", "Returns the next ticks of a schedule.")
-        .query::<Namespace>("namespace", "The namespace (default: `default`).")
-        .query::<u64>("count", "Maximum number of ticks (default: 5).")
         .answers::<NextTicks>(200, "The next ticks; none while it is paused.")
         .done();
     api.post("/v1/schedules/{schedule}", "Creates or replaces a schedule.")

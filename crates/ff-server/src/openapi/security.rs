@@ -3,7 +3,7 @@
 use ff_api::access::Access;
 use serde_json::{Value, json};
 
-use crate::stream::token;
+use crate::route_table;
 
 /// Names of the security schemes: an API key, and the token of a stream.
 const KEY: &str = "api_key";
@@ -15,7 +15,7 @@ pub(super) fn schemes() -> Value {
     let reads = "A token for the stream of one execution.";
     json!({
         KEY: { "type": "http", "scheme": "bearer", "description": says },
-        STREAM_TOKEN: { "type": "apiKey", "in": "query", "name": token::PARAMETER, "description": reads },
+        STREAM_TOKEN: { "type": "apiKey", "in": "query", "name": route_table::STREAM_TOKEN_PARAMETER, "description": reads },
     })
 }
 

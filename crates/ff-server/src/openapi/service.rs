@@ -3,7 +3,6 @@
 use ff_api::{
     Activity, BeginSession, Deployment, DoctorReport, EndSession, RotateSecret, RotationReport, Secrets, Session,
 };
-use ff_core::types::Namespace;
 use serde_json::json;
 
 use super::builder::OpenApiBuilder;
@@ -42,15 +41,9 @@ pub(super) fn describe(api: &mut OpenApiBuilder) {
         .answers::<EndSession>(200, "The cookie is removed.")
         .done();
     api.get("/v1/activity", "Returns the attempts that ended on this server in the last hour.")
-        .query::<Namespace>("namespace", "Only this namespace (default: all).")
         .answers::<Activity>(200, "Per lane and minute, and per kind.")
         .done();
     api.get("/v1/doctor", "Checks the invariants of the store.")
-        .query_of(
-            "partition",
-            json!({ "type": "integer", "minimum": 0, "maximum": u16::MAX }),
-            "Only this partition (default: all).",
-        )
         .answers::<DoctorReport>(200, "What was checked, and the violations found.")
         .done();
     api.get("/v1/secrets", "Lists the names of the secrets, without the secrets.")
@@ -62,7 +55,6 @@ pub(super) fn describe(api: &mut OpenApiBuilder) {
         .refused(&[409])
         .done();
     api.get("/approvals/{id}/{waitpoint}", "Shows the page of an approval link, for browsers.")
-        .query_of("token", text(), "The token of the waitpoint.")
         .answers_a(200, "text/html", text(), "The page.")
         .refused_on_a_page(ON_A_PAGE)
         .done();

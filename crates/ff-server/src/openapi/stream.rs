@@ -1,17 +1,12 @@
 //! The routes of streams.
 
 use ff_api::{MakeStreamToken, StreamPage, StreamTokenReply};
-use serde_json::json;
 
 use super::builder::OpenApiBuilder;
 use crate::body::BodyLimit;
 
 pub(super) fn describe(api: &mut OpenApiBuilder) {
     api.get("/v1/executions/{id}/stream", "Reads the output stream of an execution, or of one attempt.")
-        .query_of("attempt", json!({ "type": "integer", "minimum": 0 }), "Only this attempt.")
-        .query_of("from", json!({ "type": "string" }), "Cursor from the previous page, or the number of a frame.")
-        .limit()
-        .wait()
         .refused(&[403, 429])
         .answers::<StreamPage>(200, "One page of items, and the cursor of the next.")
         .streams("One event per item, with the cursor as its id, until the stream has ended.")

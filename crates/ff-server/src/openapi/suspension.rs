@@ -1,10 +1,10 @@
 //! The routes of suspensions, waitpoints and signals.
 
 use ff_api::{
-    CloseWaitpoint, Decide, Decisions, Deliver, Encoding, ReceivedSignal, Suspend, SuspendReply, TokenOf, Waitpoints,
+    CloseWaitpoint, Decide, Decisions, Deliver, ReceivedSignal, Suspend, SuspendReply, WaitpointTokenReply, Waitpoints,
 };
 use ff_core::contracts::{ClosedWaitpoint, DeliveredSignal, DeliveriesPage, ResumedExecution, SignalsPage};
-use ff_core::types::{IdempotencyKey, Namespace};
+use ff_core::types::IdempotencyKey;
 
 use super::builder::OpenApiBuilder;
 use crate::body::BodyLimit;
@@ -30,7 +30,7 @@ pub(super) fn describe(api: &mut OpenApiBuilder) {
         .answers::<Waitpoints>(200, "The open waitpoints.")
         .done();
     api.get("/v1/executions/{id}/waitpoints/{waitpoint}/token", "Returns the token of a waitpoint to an operator.")
-        .answers::<TokenOf>(200, "The token.")
+        .answers::<WaitpointTokenReply>(200, "The token.")
         .refused(&[409])
         .done();
     api.post("/v1/executions/{id}/waitpoints/{waitpoint}/close", "Closes a waitpoint that no suspension has used.")
@@ -48,23 +48,15 @@ pub(super) fn describe(api: &mut OpenApiBuilder) {
     .refused(&[401, 409, 429])
     .done();
     api.get("/v1/executions/{id}/signals", "Lists the signals of an execution, oldest first.")
-        .count("skip", 0, "Number of signals to skip.")
-        .limit()
         .answers::<SignalsPage>(200, "One page.")
         .done();
     api.get("/v1/executions/{id}/signals/{signal}", "Returns a signal with its payload.")
-        .query::<Encoding>("encoding", "How payloads are encoded.")
         .answers::<ReceivedSignal>(200, "The signal.")
         .done();
     api.get("/v1/deliveries", "Lists the signals delivered since a cursor, in all namespaces.")
-        .cursor("after")
-        .limit()
-        .wait()
         .answers::<DeliveriesPage>(200, "One page, and the cursor of the next.")
         .done();
     api.get("/v1/decisions", "Lists the approvals and rejections of the last week, newest first.")
-        .query::<Namespace>("namespace", "The namespace (default: `default`).")
-        .limit()
         .answers::<Decisions>(200, "The latest decisions.")
         .done();
 }

@@ -2,26 +2,13 @@
 
 use ff_api::{Claim, Claims, Grants, WorkerBatch, WorkerBatchReply};
 use ff_core::contracts::{Control, WorkersPage};
-use ff_core::types::{Namespace, WorkerInstanceId};
 
 use super::builder::OpenApiBuilder;
 use crate::body::BodyLimit;
 
 pub(super) fn describe(api: &mut OpenApiBuilder) {
-    api.get("/v1/workers", "Lists the registered worker instances.")
-        .query::<Namespace>("namespace", "Only this namespace (default: all).")
-        .query::<WorkerInstanceId>("after", "Last entry of the previous page.")
-        .limit()
-        .answers::<WorkersPage>(200, "One page.")
-        .done();
+    api.get("/v1/workers", "Lists the registered worker instances.").answers::<WorkersPage>(200, "One page.").done();
     api.get("/v1/grants", "Lists assigned executions, newest first.")
-        .query::<Namespace>("namespace", "The namespace (default: `default`).")
-        .query::<WorkerInstanceId>(
-            "worker",
-            "Only executions assigned to this worker instance; a page may then have fewer.",
-        )
-        .cursor("cursor")
-        .limit()
         .answers::<Grants>(200, "One page, and the cursor of the next.")
         .done();
     api.post("/v1/workers/{instance}/claim", "Claims work; with `wait_ms`, waits for it.")
@@ -33,8 +20,6 @@ pub(super) fn describe(api: &mut OpenApiBuilder) {
         .answers::<WorkerBatchReply>(200, "Results, in request order.")
         .done();
     api.get("/v1/workers/{instance}/control", "Lists the leases that a worker instance has lost.")
-        .cursor("after")
-        .wait()
         .answers::<Control>(200, "Leases lost since the cursor.")
         .done();
 }

@@ -4,19 +4,19 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use ff_api::StreamQuery;
 use ff_core::contracts::{ReadStreamArgs, StreamItem, StreamPage, check_wait};
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::execution::Outcome;
-use ff_core::limits;
 use ff_core::stream::StreamCursor;
 use ff_core::types::{AttemptIndex, ExecutionId};
 use ff_scheduler::Runtime;
 use tokio_util::sync::CancellationToken;
 
-use super::token::{self, StreamReader};
+use super::token::StreamReader;
 use super::{
     EventSource, KEEP_ALIVE, KEEP_ALIVE_MS, StreamOpener, accepts_stream, last_event_id, problem_event, pushed,
-    sse_event,
+    refuse_paging, sse_event,
 };
 use crate::params::Params;
 use crate::problem::Result;
@@ -34,25 +34,22 @@ const TEXT_BYTES: usize = 16 * 1024;
 pub(crate) async fn read(
     State(ff): State<Runtime>,
     State(stopping): State<CancellationToken>,
-    opening: StreamOpener,
+    opener: StreamOpener,
     StreamReader { id: execution_id, token }: StreamReader,
     headers: HeaderMap,
-    mut params: Params,
+    Params(query): Params<StreamQuery>,
 ) -> Result<Response> {
-    // The extractor has checked the token.
-    params.text(token::PARAMETER);
-    let attempt = params.number("attempt")?.map(AttemptIndex);
-    let from = params.text("from").map(|text| place(&execution_id, attempt, &text)).transpose()?;
+    let attempt = query.attempt;
+    let from = query.from.map(|text| place(&execution_id, attempt, &text)).transpose()?;
     if !accepts_stream(&headers) {
-        let limit = params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT);
-        let wait_ms = params.number("wait_ms")?.unwrap_or(0);
-        params.done()?;
+        let limit = query.limit.unwrap_or_default().0;
+        let wait_ms = query.wait_ms.unwrap_or_default().0;
         check_wait(wait_ms)?;
         let args = ReadStreamArgs { execution_id, attempt, from, limit };
         args.check()?;
         return Ok(Json(ff_api::StreamPage::from(ff.long_poll().next_frames(args, wait_ms).await?)).into_response());
     }
-    params.done()?;
+    refuse_paging(query.limit, query.wait_ms)?;
     let last = last_event_id(&headers, |text| text.parse::<StreamCursor>().ok(), "the id of an event of this stream")?;
     let query = ReadStreamArgs { execution_id, attempt, from: last.or(from), limit: AT_ONCE };
     let first = ff.long_poll().next_frames(query.clone(), 0).await?;
@@ -61,7 +58,7 @@ pub(crate) async fn read(
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     let stream = OutputStream { ff, args: query, has_begun: false, page: SentPage::of(first), stopping };
-    Ok(pushed(stream, opening.open()?.read_by(token)))
+    Ok(pushed(stream, opener.open()?.read_by(token)))
 }
 
 /// Parses a cursor from an earlier response, or the number of a frame.

@@ -21,10 +21,8 @@ use crate::body::Body;
 use crate::callers::Caller;
 use crate::path::Id;
 use crate::problem::{Problem, Result};
+use crate::route_table;
 use crate::signal::count_wrong;
-
-/// Query parameter of the token: a browser's `EventSource` cannot send headers of the page.
-pub(crate) const PARAMETER: &str = "token";
 
 /// Maximum age of the cached secrets of a partition.
 const FRESH: Duration = Duration::from_secs(5);
@@ -44,7 +42,9 @@ pub(crate) async fn make(
 /// Returns the token in a URL, if there is one.
 pub(crate) fn presented_in(uri: &Uri) -> Option<PresentedToken> {
     let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(uri).ok()?;
-    pairs.into_iter().find_map(|(name, value)| (name == PARAMETER).then(|| PresentedToken::new(value)))
+    pairs
+        .into_iter()
+        .find_map(|(name, value)| (name == route_table::STREAM_TOKEN_PARAMETER).then(|| PresentedToken::new(value)))
 }
 
 /// Verifier of stream tokens, with secrets that are cached for a short time.
@@ -67,12 +67,12 @@ impl StreamTokens {
         Self { store, rings: Mutex::default() }
     }
 
-    async fn judge(&self, id: &ExecutionId, token: &PresentedToken) -> Answer<()> {
+    async fn verify(&self, id: &ExecutionId, token: &PresentedToken) -> Answer<()> {
         let fresh = self.rings().get(&id.partition()).filter(|cached| cached.at.elapsed() < FRESH).cloned();
-        match fresh.map(|cached| cached.judge(id, token)) {
+        match fresh.map(|cached| cached.verify(id, token)) {
             // The token may be signed under a newer secret.
-            Some(Err(Code::InvalidToken)) | None => Ok(self.read(id.partition()).await?.judge(id, token)?),
-            Some(judged) => Ok(judged?),
+            Some(Err(Code::InvalidToken)) | None => Ok(self.read(id.partition()).await?.verify(id, token)?),
+            Some(result) => Ok(result?),
         }
     }
 
@@ -89,7 +89,7 @@ impl StreamTokens {
 }
 
 impl CachedRing {
-    fn judge(&self, id: &ExecutionId, token: &PresentedToken) -> std::result::Result<(), Code> {
+    fn verify(&self, id: &ExecutionId, token: &PresentedToken) -> std::result::Result<(), Code> {
         let now = self.now + u64::try_from(self.at.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.ring.verify_for_stream(token, id, now)
     }
@@ -113,7 +113,7 @@ where
         let Id(id) = Id::from_request_parts(parts, state).await?;
         let Some(token) = parts.extensions.remove::<PresentedToken>() else { return Ok(Self { id, token: None }) };
         let Ok(caller) = Caller::from_request_parts(parts, state).await;
-        let token = AcceptedToken::judged(FromRef::from_ref(state), &caller, id, token).await?;
+        let token = AcceptedToken::verify(FromRef::from_ref(state), &caller, id, token).await?;
         Ok(Self { id, token: Some(token) })
     }
 }
@@ -128,16 +128,16 @@ pub(crate) struct AcceptedToken {
 
 impl AcceptedToken {
     /// Verifies the token of a request, and counts a wrong one.
-    pub(crate) async fn judged(
+    pub(crate) async fn verify(
         tokens: Arc<StreamTokens>,
         caller: &Caller,
         id: ExecutionId,
         token: PresentedToken,
     ) -> Result<Self> {
         caller.ask().map_err(Problem::too_often)?;
-        let judged = tokens.judge(&id, &token).await;
-        count_wrong(caller, judged.as_ref().err());
-        judged?;
+        let result = tokens.verify(&id, &token).await;
+        count_wrong(caller, result.as_ref().err());
+        result?;
         caller.prove_connection();
         Ok(Self { tokens, id, token })
     }
@@ -145,7 +145,7 @@ impl AcceptedToken {
     /// Returns the reason why the token is no longer accepted, if any. If the store does not answer, the token stays accepted:
     /// the stream has no data then either.
     pub(crate) async fn refused(&self) -> Option<Refusal> {
-        match self.tokens.judge(&self.id, &self.token).await {
+        match self.tokens.verify(&self.id, &self.token).await {
             Err(EngineError::Refused(refusal)) => Some(refusal),
             Ok(()) | Err(_) => None,
         }

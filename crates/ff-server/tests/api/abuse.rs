@@ -211,8 +211,8 @@ async fn a_page_of_large_rows_ends_early_and_all_pages_are_the_whole_list() {
     let mut expected = Vec::new();
     for nth in 0..200 {
         let held = world.running(&format!("k{nth}")).await;
-        let said = held.call(json!({"message": "m".repeat(8_192), "percent": 1}));
-        assert_eq!(world.post(&held.path("progress"), &said).await.status, 200);
+        let call = held.call(json!({"message": "m".repeat(8_192), "percent": 1}));
+        assert_eq!(world.post(&held.path("progress"), &call).await.status, 200);
         expected.push(held.0["execution_id"].clone());
     }
     let (mut seen, mut cursor, mut pages) = (Vec::new(), String::new(), 0);

@@ -58,7 +58,7 @@ fn every_route_has_its_rule() {
 
 /// Returns the expected callers of a route. A call that changes something is for operators, unless it is listed here or
 /// requires a fence.
-fn meant_for(method: &str, path: &str) -> Who {
+fn expected_access(method: &str, path: &str) -> Who {
     let roles = |roles: &[&'static str]| Who::Roles(roles.to_vec(), false);
     match (method, path) {
         (_, "/metrics" | "/v1/doctor" | "/v1/deliveries") => Who::Roles(vec!["operate"], true),
@@ -85,7 +85,7 @@ fn meant_for(method: &str, path: &str) -> Who {
 #[test]
 fn every_route_is_for_who_it_is_meant_for() {
     for Rule { method, path, who } in rules() {
-        assert_eq!(who, meant_for(method, path), "{method} {path}");
+        assert_eq!(who, expected_access(method, path), "{method} {path}");
     }
 }
 

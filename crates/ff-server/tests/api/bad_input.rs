@@ -1,6 +1,8 @@
 //! Bad input to every route gets a clear error with a stable code and the field, and writes nothing.
 
-use ff_server::ROUTES;
+use std::collections::BTreeSet;
+
+use ff_server::{ROUTES, openapi};
 use reqwest::Method;
 use serde_json::json;
 
@@ -82,9 +84,9 @@ async fn a_body_that_is_not_an_object_of_json_is_refused() {
         assert_eq!(reply.status, 400, "{reply:?}");
 
         let text = good.to_string();
-        for said in ["text/plain", "application/x-www-form-urlencoded", "application/xml", "json"] {
-            let request = world.request(Method::POST, &path).header("content-type", said).body(text.clone());
-            let reply = unchanged(&world, said, answer(request)).await;
+        for content_type in ["text/plain", "application/x-www-form-urlencoded", "application/xml", "json"] {
+            let request = world.request(Method::POST, &path).header("content-type", content_type).body(text.clone());
+            let reply = unchanged(&world, content_type, answer(request)).await;
             reply.assert_refused(415, "unsupported_media_type", Some("Content-Type"));
         }
         let reply = unchanged(&world, "PUT", answer(world.request(Method::PUT, &path).json(&good))).await;
@@ -97,8 +99,9 @@ async fn a_body_may_leave_its_type_unsaid_or_say_a_charset() {
     let world = World::start().await;
     let unsaid = world.request(Method::POST, "/v1/executions").body("{\"kind\":\"k\"}");
     assert_eq!(answer(unsaid).await.status, 201);
-    let said = world.request(Method::POST, "/v1/executions").header("content-type", "Application/JSON; charset=utf-8");
-    assert_eq!(answer(said.body("{\"kind\":\"k\"}")).await.status, 201);
+    let content_type = "Application/JSON; charset=utf-8";
+    let with_charset = world.request(Method::POST, "/v1/executions").header("content-type", content_type);
+    assert_eq!(answer(with_charset.body("{\"kind\":\"k\"}")).await.status, 201);
 }
 
 #[tokio::test]
@@ -136,7 +139,7 @@ async fn an_error_inside_a_field_is_named_by_its_path() {
         reply.assert_refused(400, "invalid_policy_json", Some(field));
     }
     let held = world.running("held").await;
-    for (said, code, field) in [
+    for (body, code, field) in [
         (json!({"waitpoints": [["a"]]}), "invalid_input", "waitpoints[0]"),
         (json!({}), "invalid_input", "waitpoints"),
         (json!({"approval": {}}), "invalid_input", "approval.question"),
@@ -162,7 +165,7 @@ async fn an_error_inside_a_field_is_named_by_its_path() {
             "condition.members[0]",
         ),
     ] {
-        let reply = unchanged(&world, field, world.post(&held.path("suspend"), &held.call(said))).await;
+        let reply = unchanged(&world, field, world.post(&held.path("suspend"), &held.call(body))).await;
         reply.assert_refused(400, code, Some(field));
     }
     for (path, body, field) in [
@@ -197,7 +200,7 @@ async fn bad_parameters_are_named() {
     let world = World::start().await;
     let held = world.running("k").await;
     let flow = world.flow(&json!({"kind": "f", "nodes": {"a": {"kind": "f"}}})).await;
-    let mut queries = vec![
+    let queries = vec![
         ("/v1/executions".to_owned(), "namespace=a%20b", "invalid_input", "namespace"),
         ("/v1/executions".to_owned(), "lane=", "invalid_input", "lane"),
         ("/v1/executions".to_owned(), "state=sleeping", "invalid_input", "state"),
@@ -240,18 +243,33 @@ async fn bad_parameters_are_named() {
         (format!("/v1/flows/{flow}/events"), "limit=0", "invalid_input", "limit"),
         (format!("/v1/flows/{flow}/events"), "wait_ms=-1", "invalid_input", "wait_ms"),
     ];
-    for (_, path, _) in ROUTES.iter().filter(|(method, path, _)| *method == "get" && !path.starts_with("/approvals")) {
-        let id = held.0["execution_id"].as_str().unwrap();
-        let path = path.replace("{id}", id).replace("{instance}", "w-1").replace("{code}", "stale_lease");
-        let path = path.replace("{waitpoint}", UUID).replace("{signal}", UUID).replace("{flow}", &flow);
-        let path = path.replace("{lane}", "mail").replace("{quota}", "customers").replace("{schedule}", "nightly");
-        let path = path.replace("{budget}", "daily");
-        queries.push((path, "colour=red", "unknown_field", "colour"));
-    }
     for (path, query, code, field) in queries {
         let address = format!("{path}?{query}");
         let reply = unchanged(&world, &address, world.get(&address)).await;
         reply.assert_refused(400, code, Some(field));
+    }
+}
+
+/// The error names the allowed parameters, which are those of the OpenAPI document.
+#[tokio::test]
+async fn every_route_names_its_parameters_when_it_gets_an_unknown_one() {
+    let world = World::start().await;
+    let held = world.running("q").await;
+    let flow = world.flow(&json!({"kind": "f", "nodes": {"a": {"kind": "f"}}})).await;
+    let document = openapi();
+    for (_, route, _) in ROUTES.iter().filter(|(method, path, _)| *method == "get" && !path.starts_with("/approvals")) {
+        let id = held.0["execution_id"].as_str().unwrap();
+        let path = route.replace("{id}", id).replace("{instance}", "w-1").replace("{code}", "stale_lease");
+        let path = path.replace("{waitpoint}", UUID).replace("{signal}", UUID).replace("{flow}", &flow);
+        let path = path.replace("{lane}", "mail").replace("{quota}", "customers").replace("{schedule}", "nightly");
+        let path = path.replace("{budget}", "daily");
+        let reply = unchanged(&world, &path, world.get(&format!("{path}?colour=red"))).await;
+        reply.assert_refused(400, "unknown_field", Some("colour"));
+        let detail = reply.text("detail");
+        let named: BTreeSet<_> = detail.split('`').skip(3).step_by(2).collect();
+        let parameters = document["paths"][*route]["get"]["parameters"].as_array().cloned().unwrap_or_default();
+        let described = parameters.iter().filter(|one| one["in"] == "query" && one["name"] != "tag.KEY");
+        assert_eq!(named, described.map(|one| one["name"].as_str().unwrap()).collect(), "{route}: {detail}");
     }
 }
 

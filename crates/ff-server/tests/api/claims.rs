@@ -72,8 +72,8 @@ async fn a_holder_renews_reports_and_completes() {
     let held = world.running("k").await;
     let renewed = world.post(&held.path("renew"), &held.call(json!({"lease_ttl_ms": 60_000}))).await;
     assert!(renewed.body["lease_expires_at"].as_i64() > held.0["lease_expires_at"].as_i64());
-    let noted = world.post(&held.path("progress"), &held.call(json!({"percent": 40, "message": "half"}))).await;
-    assert_eq!(noted.status, 200);
+    let reply = world.post(&held.path("progress"), &held.call(json!({"percent": 40, "message": "half"}))).await;
+    assert_eq!(reply.status, 200);
     let path = held.path("");
     let info = world.get(path.trim_end_matches('/')).await.body;
     assert_eq!((&info["progress"]["percent"], &info["progress"]["message"]), (&json!(40), &json!("half")));
@@ -148,7 +148,7 @@ async fn a_late_holder_is_refused_and_changes_nothing() {
     let taken = world.post("/v1/workers/w-2/claim", &json!({"worker_id": "w"})).await;
     let fast = LeasedExecution(taken.body["executions"][0].clone());
     let before = world.contents().await;
-    for (verb, said) in [
+    for (verb, body) in [
         ("renew", json!({})),
         ("progress", json!({})),
         ("frames", json!({"frames": [{"text": "a"}]})),
@@ -157,7 +157,7 @@ async fn a_late_holder_is_refused_and_changes_nothing() {
         ("fail", json!({"message": "m"})),
         ("delay", json!({})),
     ] {
-        world.post(&slow.path(verb), &slow.call(said)).await.assert_refused(409, "stale_lease", None);
+        world.post(&slow.path(verb), &slow.call(body)).await.assert_refused(409, "stale_lease", None);
     }
     assert!(world.contents().await == before);
     assert_eq!(world.post(&fast.path("complete"), &fast.call(json!({}))).await.status, 200);

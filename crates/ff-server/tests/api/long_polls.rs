@@ -63,8 +63,8 @@ async fn a_waiting_caller_gets_the_result_at_the_end() {
     let held = world.running("k").await;
     let began = Instant::now();
     let (path, complete) = (held.path("result?wait_ms=60000"), held.path("complete"));
-    let said = held.call(json!({"result": 7}));
-    let (ended, _) = tokio::join!(world.get(&path), world.post(&complete, &said));
+    let call = held.call(json!({"result": 7}));
+    let (ended, _) = tokio::join!(world.get(&path), world.post(&complete, &call));
     assert_eq!((ended.status.as_u16(), &ended.body["result"]), (200, &json!(7)));
     assert!(began.elapsed() < AT_ONCE);
 }

@@ -176,7 +176,7 @@ async fn a_wrong_stream_request_is_refused_and_writes_nothing() {
     append(&world, &held, json!([{"text": "a"}])).await;
     let before = world.contents().await;
     let large = "x".repeat(64 * 1024 + 1);
-    for (said, status, code, field) in [
+    for (body, status, code, field) in [
         (json!({"frames": [{"text": large}]}), 413, "retention_limit_exceeded", "frames[0]"),
         (json!({"frames": [{}]}), 400, "invalid_input", "frames[0]"),
         (json!({"frames": [{"text": "a", "json": 1}]}), 400, "invalid_input", "frames[0]"),
@@ -187,7 +187,7 @@ async fn a_wrong_stream_request_is_refused_and_writes_nothing() {
         (json!({"frames": [{"text": "a"}], "mode": "best_effort"}), 400, "invalid_input", "mode"),
         (json!({"frames": [{"text": "a"}], "from": 2}), 409, "invalid_offset", "from"),
     ] {
-        world.post(&held.path("frames"), &held.call(said)).await.assert_refused(status, code, Some(field));
+        world.post(&held.path("frames"), &held.call(body)).await.assert_refused(status, code, Some(field));
     }
     assert!(world.contents().await == before);
     let cursor = world.get(&other.path("stream")).await.text("next");

@@ -45,15 +45,15 @@ async fn payloads_tokens_and_secrets_are_never_logged() {
     world.get("/v1/executions?%0aforged=1").await;
     world.stop().await;
 
-    let said = log::collected();
+    let text = log::collected();
     for expected in ["method=POST", "route=\"/v1/executions/{id}/complete\"", "status=200", "status=400"] {
-        assert!(said.contains(expected), "{expected} is not in the log:\n{said}");
+        assert!(text.contains(expected), "{expected} is not in the log:\n{text}");
     }
     let stopped = |line: &&str| line.contains("somebody cancelled a flow") && line.contains("requested_by=\"bob\"");
-    assert!(said.lines().any(|line| stopped(&line) && line.contains(&flow)), "{said}");
+    assert!(text.lines().any(|line| stopped(&line) && line.contains(&flow)), "{text}");
     for (decision, by) in [("approve", "requested_by=\"ada\""), ("approved", "decision through an approval link")] {
         let fits = |line: &&str| line.contains("ff_server::audit") && line.contains(&format!("decision={decision} "));
-        let line = said.lines().find(fits).unwrap_or_else(|| panic!("{decision} is not in the log:\n{said}"));
+        let line = text.lines().find(fits).unwrap_or_else(|| panic!("{decision} is not in the log:\n{text}"));
         assert!(line.contains(by) && line.contains("execution={fp:") && line.contains("caller=127.0.0.1"), "{line}");
     }
     for expected in [
@@ -63,18 +63,18 @@ async fn payloads_tokens_and_secrets_are_never_logged() {
         "a wrong API key was presented",
     ] {
         let fits = |line: &&str| line.contains("ff_server::audit") && line.contains(expected);
-        let line = said.lines().find(fits).unwrap_or_else(|| panic!("{expected} is not in the log:\n{said}"));
+        let line = text.lines().find(fits).unwrap_or_else(|| panic!("{expected} is not in the log:\n{text}"));
         assert!(line.contains("caller=127.0.0.1"), "{line}");
     }
-    assert!(!said.lines().any(|line| line.starts_with("forged")), "what a caller sends begins no line");
-    assert!(said.contains("an operator rotated the secret") && said.contains("an operator read a token"), "{said}");
+    assert!(!text.lines().any(|line| line.starts_with("forged")), "what a caller sends begins no line");
+    assert!(text.contains("an operator rotated the secret") && text.contains("an operator read a token"), "{text}");
     assert!(
-        said.contains("an administrator created a key") && said.contains("an administrator revoked a key"),
-        "{said}"
+        text.contains("an administrator created a key") && text.contains("an administrator revoked a key"),
+        "{text}"
     );
     let secrets = tokens.into_iter().chain(keys).chain([encoded, CANARY.to_owned(), SECRET.to_owned()]);
     for secret in secrets {
-        let leaks: Vec<_> = said.lines().filter(|line| line.contains(&secret)).collect();
+        let leaks: Vec<_> = text.lines().filter(|line| line.contains(&secret)).collect();
         assert!(leaks.is_empty(), "{leaks:?}");
     }
 }
@@ -85,8 +85,8 @@ async fn manage_keys(world: &World, admin: &str) -> Vec<String> {
     let drawn = world.post("/v1/keys", &json!({"name": "ci", "roles": ["operate"]})).await;
     assert_eq!(drawn.status, 201, "{drawn:?}");
     let (key, mine) = (drawn.text("key"), SecretKey::draw(&SystemEntropy));
-    let brought = json!({"name": "ci", "roles": ["operate"], "key_id": mine.id(), "secret_hash": mine.hash()});
-    assert_eq!(world.post("/v1/keys", &brought).await.status, 201);
+    let create = json!({"name": "ci", "roles": ["operate"], "key_id": mine.id(), "secret_hash": mine.hash()});
+    assert_eq!(world.post("/v1/keys", &create).await.status, 201);
     let forged = SecretKey::draw(&SystemEntropy).expose();
     let broken = format!("{key}0");
     for shown in [&key, &mine.expose(), &forged, &broken, &secret(&key)] {

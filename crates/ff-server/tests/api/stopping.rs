@@ -94,8 +94,8 @@ async fn only_loopback_is_listened_on() {
             panic!("{address} was bound")
         };
         assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput);
-        let said = error.to_string();
-        assert!(said.contains("loopback") && said.lines().count() == 1, "{said}");
+        let message = error.to_string();
+        assert!(message.contains("loopback") && message.lines().count() == 1, "{message}");
     }
     assert!(Server::bind("127.0.0.1:0".parse().unwrap(), ff).await.is_ok());
 }

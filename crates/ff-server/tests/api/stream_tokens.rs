@@ -192,7 +192,7 @@ async fn a_token_is_in_no_line_of_the_log() {
     let twice = world.request(Method::GET, &format!("{}?token={genuine}&token={genuine}", held.path("stream")));
     answer(twice).await.assert_refused(400, "invalid_input", Some("token"));
     let mac = genuine.rsplit(':').next().unwrap();
-    let said = log::collected();
-    assert!(said.contains("a token for a stream was made"), "the log was not read");
-    assert!(!said.contains(mac), "{}", said.lines().find(|line| line.contains(mac)).unwrap());
+    let text = log::collected();
+    assert!(text.contains("a token for a stream was made"), "the log was not read");
+    assert!(!text.contains(mac), "{}", text.lines().find(|line| line.contains(mac)).unwrap());
 }

@@ -109,9 +109,9 @@ async fn a_decision_about_another_suspension_is_refused() {
     world.post(&held.path("resume"), &json!({"suspension_id": first["suspension_id"]})).await;
     let again = LeasedExecution(claim(&world).await);
     again.suspended(&world, "a").await;
-    let meant = json!({"suspension_id": first["suspension_id"]});
-    world.post(&held.path("approve"), &meant).await.assert_refused(409, "execution_not_suspended", None);
-    assert_eq!(world.post(&held.path("resume"), &meant).await.body["already"], true);
+    let decision = json!({"suspension_id": first["suspension_id"]});
+    world.post(&held.path("approve"), &decision).await.assert_refused(409, "execution_not_suspended", None);
+    assert_eq!(world.post(&held.path("resume"), &decision).await.body["already"], true);
 }
 
 #[tokio::test]

@@ -114,8 +114,8 @@ async fn the_default_namespace_is_not_that_of_a_key_where_it_is_named() {
         ff.worker("w").namespace("default").on("a", |_: Context| async { Ok::<_, Fault>(1) }).run().await.err(),
     ];
     for error in refused {
-        let said = error.expect("was taken").to_string();
-        assert!(said.contains("namespace: the key belongs to acme, must be acme or left out"), "{said}");
+        let message = error.expect("was taken").to_string();
+        assert!(message.contains("namespace: the key belongs to acme, must be acme or left out"), "{message}");
     }
     assert_eq!(world.contents().await, before);
     client.submit(Job::new("a", &1).namespace("acme")).await.unwrap();

@@ -42,9 +42,9 @@ async fn the_log_lines_of_a_handler_have_the_trace_of_the_submission() {
     working.abort();
     stop.cancel();
     serving.await.unwrap().unwrap();
-    let said = log::collected();
-    let from_handler: Vec<_> = said.lines().filter(|line| line.ends_with("resizing")).collect();
-    assert_eq!(from_handler.len(), 2, "{said}");
+    let text = log::collected();
+    let from_handler: Vec<_> = text.lines().filter(|line| line.ends_with("resizing")).collect();
+    assert_eq!(from_handler.len(), 2, "{text}");
     for (line, attempt) in from_handler.into_iter().zip(["attempt=0", "attempt=1"]) {
         let trace = format!("trace_id=\"{TRACE}\"");
         for expected in [&format!("execution={id}"), "lane=images", "worker=w-", attempt, &trace] {

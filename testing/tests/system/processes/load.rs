@@ -70,7 +70,7 @@ async fn is_killed_again_and_again(mut server: ServerProcess) {
     let mut completions = BTreeSet::new();
     for worker in &mut workers {
         worker.process.send(Signal::TERM);
-        for line in worker.rest().await {
+        for line in worker.remaining_lines().await {
             if let Line::Completed(id, result) = line {
                 assert_eq!(results.get(&id).map(|bytes| &bytes[..]), Some(result.as_bytes()), "{id}");
                 completions.insert(id);

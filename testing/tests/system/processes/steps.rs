@@ -168,7 +168,7 @@ async fn are_killed_again_and_again(mut server: ServerProcess) {
         if kill % 2 == 0 {
             let mut doomed = workers.remove(0);
             doomed.process.kill().await;
-            lines.extend(doomed.rest().await);
+            lines.extend(doomed.remaining_lines().await);
             workers.push(ready(&server, &format!("heir-{kill}")).await);
         } else {
             server.kill_and_start_again().await;
@@ -187,7 +187,7 @@ async fn are_killed_again_and_again(mut server: ServerProcess) {
     }
     for worker in &mut workers {
         worker.process.kill().await;
-        lines.extend(worker.rest().await);
+        lines.extend(worker.remaining_lines().await);
     }
     check_lines(&lines, &ran_by);
     let store = server.store().to_owned();

@@ -33,7 +33,7 @@ async fn work_of_a_killed_worker_runs_again_once() {
     assert!(matches!(heir.says().await, Line::Completed(done, _) if done == id));
     assert_eq!(client.attempts(&id).await.unwrap().attempts.len(), 2, "once more, and no more");
     heir.process.send(Signal::TERM);
-    assert_eq!(heir.rest().await, []);
+    assert_eq!(heir.remaining_lines().await, []);
     stop(server).await;
 }
 
@@ -78,7 +78,7 @@ async fn a_stopping_worker_finishes_its_execution_and_claims_no_more() {
     worker.let_finish().await;
 
     assert!(matches!(worker.says().await, Line::Completed(done, _) if done == id));
-    assert_eq!(worker.rest().await, [], "it takes nothing new");
+    assert_eq!(worker.remaining_lines().await, [], "it takes nothing new");
     assert!(worker.process.end().await.success());
     assert_eq!(client.get(&id).await.unwrap().public_state, PublicState::Completed);
     assert_eq!(client.attempts(&id).await.unwrap().attempts.len(), 1);

@@ -41,8 +41,8 @@ fn making(file: &File) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (line, text) in file.lines() {
         let text = text.to_lowercase();
-        let said = HOW_IT_IS_MADE.iter().filter(|word| text.contains(*word));
-        findings.extend(said.map(|word| file.finding(line, *word)));
+        let found = HOW_IT_IS_MADE.iter().filter(|word| text.contains(*word));
+        findings.extend(found.map(|word| file.finding(line, *word)));
     }
     findings
 }

@@ -104,7 +104,7 @@ fn show_members(flow: &FlowSnapshot, all: bool, now: TimestampMs) -> anyhow::Res
         return tabulate(&tree, tree.iter().any(|line| reason(line).is_some()), false, now).print();
     };
     let whole = tabulate(&tree, false, false, now);
-    let table = if whole.needs() <= width { whole } else { tabulate(&tree, false, true, now) };
+    let table = if whole.width() <= width { whole } else { tabulate(&tree, false, true, now) };
     table.print_with_reasons(width, tree.iter().map(reason))
 }
 

@@ -19,7 +19,7 @@ use crate::commands::submit::{priority, tag};
 use crate::exit::Usage;
 use crate::input::{Input, whole};
 use crate::settings::Settings;
-use crate::{moment, span};
+use crate::{span, timestamp};
 
 /// Maximum size of a file.
 const FILE_BYTES: usize = ff_api::SCHEDULE_BODY_BYTES;
@@ -38,7 +38,7 @@ pub(super) struct Create {
     every: Option<Duration>,
 
     /// Tick once, at this time: 2026-12-24T18:00:00Z, or milliseconds since 1970
-    #[arg(long, value_name = "WHEN", value_parser = moment::parse, conflicts_with = "file")]
+    #[arg(long, value_name = "WHEN", value_parser = timestamp::parse, conflicts_with = "file")]
     at: Option<TimestampMs>,
 
     /// Time zone of --cron, such as Europe/Berlin
@@ -50,11 +50,11 @@ pub(super) struct Create {
     jitter: Option<Duration>,
 
     /// No tick before this time
-    #[arg(long, value_name = "WHEN", value_parser = moment::parse)]
+    #[arg(long, value_name = "WHEN", value_parser = timestamp::parse)]
     starts_at: Option<TimestampMs>,
 
     /// No tick after this time
-    #[arg(long, value_name = "WHEN", value_parser = moment::parse)]
+    #[arg(long, value_name = "WHEN", value_parser = timestamp::parse)]
     ends_at: Option<TimestampMs>,
 
     /// If the work of the previous tick has not ended: skip, queue_one, allow or cancel_previous

@@ -16,10 +16,10 @@ use ff_core::types::{ScheduleName, TimestampMs};
 
 use crate::exit::{Exit, Usage, print_message};
 use crate::input::whole;
-use crate::moment;
 use crate::output;
 use crate::paging::every_page;
 use crate::settings::Settings;
+use crate::timestamp;
 
 /// Manage schedules: start work by cron, at intervals or once
 #[derive(Args)]
@@ -67,11 +67,11 @@ struct Backfill {
     name: ScheduleName,
 
     /// Start of the range: 2026-12-24T18:00:00Z, or milliseconds since 1970
-    #[arg(long, value_name = "WHEN", value_parser = moment::parse)]
+    #[arg(long, value_name = "WHEN", value_parser = timestamp::parse)]
     from: TimestampMs,
 
     /// End of the range, inclusive
-    #[arg(long, value_name = "WHEN", value_parser = moment::parse)]
+    #[arg(long, value_name = "WHEN", value_parser = timestamp::parse)]
     to: TimestampMs,
 }
 

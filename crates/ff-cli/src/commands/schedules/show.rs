@@ -5,10 +5,10 @@ use ff_core::schedule::{Schedule, ScheduleTarget, TickOutcome, TickRecord, Timin
 use ff_core::types::TimestampMs;
 
 use crate::exit::print_message;
-use crate::moment::utc;
 use crate::output;
 use crate::span;
 use crate::table::Table;
+use crate::timestamp::utc;
 
 /// Formats a time in a time zone.
 pub(super) fn local(at: TimestampMs, zone: &Zone) -> String {

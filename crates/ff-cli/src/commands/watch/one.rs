@@ -29,7 +29,7 @@ pub(super) async fn watch(settings: &Settings, id: IdArg, patience: Option<Durat
     let mut signals = Signals::listen()?;
     let flowfabric = settings.connect().await?;
     let id = id.find(settings, &flowfabric.client()).await?;
-    let mut watcher = Watcher { settings, flowfabric, id, told: None, bar: ProgressBar::new_spinner() };
+    let mut watcher = Watcher { settings, flowfabric, id, last_printed: None, bar: ProgressBar::new_spinner() };
     let cut_short = tokio::select! {
         ended = timeout(patience.unwrap_or(Duration::MAX), watcher.until_ended()) => match ended {
             Ok(ended) => {
@@ -50,7 +50,7 @@ struct Watcher<'s> {
     flowfabric: FlowFabric,
     id: ExecutionId,
     /// The last printed sentence.
-    told: Option<String>,
+    last_printed: Option<String>,
     bar: ProgressBar,
 }
 
@@ -84,13 +84,13 @@ impl Watcher<'_> {
     async fn look(&mut self) -> anyhow::Result<()> {
         let info = self.flowfabric.backend().describe(&self.id).await?;
         let now = sentence(&info);
-        if self.told.as_ref() != Some(&now) {
+        if self.last_printed.as_ref() != Some(&now) {
             let width = screen::width().unwrap_or(usize::MAX);
             let line = format!("{}  {}", span::clock(SystemClock.now()), wrapped(&now, width.saturating_sub(AT)));
             self.bar.suspend(|| if self.settings.json { output::json(&info) } else { output::line(line) })?;
             // The spinner and the space after it take two columns.
             self.bar.set_message(screen::cut(&now, width.saturating_sub(2)));
-            self.told = Some(now);
+            self.last_printed = Some(now);
         }
         self.bar.tick();
         Ok(())

@@ -36,7 +36,7 @@ pub struct Input {
 impl Input {
     /// Returns the inputs that the edges into an execution passed on, sorted by name. Payloads are included up to
     /// [`limits::INPUT_BYTES`] in total.
-    pub fn handed<'e>(
+    pub fn of_edges<'e>(
         edges: impl IntoIterator<Item = &'e Edge>,
         mut result: impl FnMut(&ExecutionId) -> Option<Payload>,
     ) -> Vec<Self> {

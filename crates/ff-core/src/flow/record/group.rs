@@ -133,7 +133,7 @@ impl Group {
     }
 
     /// Sets the state to the verdict of the counts, and records the time of a decision.
-    pub(crate) fn judge(&mut self, now: TimestampMs) {
+    pub(crate) fn evaluate(&mut self, now: TimestampMs) {
         let verdict = self.verdict();
         if verdict != self.state {
             self.state = verdict;

@@ -52,7 +52,7 @@ impl Step<'_> {
         if group.state != GroupState::Pending || group.round != round {
             return Ok(());
         }
-        group.judge(self.now);
+        group.evaluate(self.now);
         self.put_group(group)?;
         if group.state == GroupState::Pending { Ok(()) } else { self.fired(&group) }
     }

@@ -28,7 +28,7 @@ impl Step<'_> {
             group.passes_payload |= edge.passes == Some(PassMode::Payload);
         }
         if again {
-            group.judge(self.now);
+            group.evaluate(self.now);
         }
         self.put_edge(edge)?;
         self.put_group(group)?;

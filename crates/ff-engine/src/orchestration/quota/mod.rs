@@ -44,8 +44,8 @@ pub(super) async fn claim_listed<S: EngineStore + ?Sized>(
 ) -> Answer<(Claims, QuotaProgress)> {
     let mut admissions = Admissions::of(ClaimId::new());
     let listed = std::mem::take(&mut claims.admissions);
-    let judged = admissions.ask_all(store, &args.namespace, args.partition, listed).await;
-    if let Err(error) = judged {
+    let answer = admissions.ask_all(store, &args.namespace, args.partition, listed).await;
+    if let Err(error) = answer {
         // While a home does not answer, nothing is claimed and nothing is blocked.
         admissions.give_back(store, |_| true).await;
         return Err(error);

@@ -18,12 +18,12 @@ pub use tick::{TickedPartition, TickedSchedule};
 pub(super) use tick::{look_at_partition, look_at_schedule};
 
 /// Maximum number of attempts at a change when concurrent changes are written first.
-const TRIES: usize = 16;
+const ATTEMPTS_MAX: usize = 16;
 
 /// Creates or redefines a schedule.
 pub(super) async fn put<S: EngineStore + ?Sized>(store: &S, args: PutScheduleArgs) -> Answer<ScheduleInfo> {
     let PutScheduleArgs { schedule, definition } = args;
-    for _ in 0..TRIES {
+    for _ in 0..ATTEMPTS_MAX {
         let (before, now) = (store.find_schedule(&schedule).await?, store.now().await?);
         let after = match &before {
             Some(before) => match before.redefine(definition.clone(), now)? {
@@ -48,7 +48,7 @@ async fn change<S: EngineStore + ?Sized>(
     schedule: &ScheduleRef,
     make: impl Fn(&Schedule, TimestampMs) -> Option<Schedule> + Send + Sync,
 ) -> Answer<ScheduleInfo> {
-    for _ in 0..TRIES {
+    for _ in 0..ATTEMPTS_MAX {
         let before = found(store, schedule).await?;
         let now = store.now().await?;
         let Some(after) = make(&before, now) else { return Ok(ScheduleInfo::of(before)) };
@@ -70,7 +70,7 @@ pub(super) async fn resume<S: EngineStore + ?Sized>(store: &S, schedule: Schedul
 
 /// Removes a schedule. Work it has started continues.
 pub(super) async fn delete<S: EngineStore + ?Sized>(store: &S, schedule: ScheduleRef) -> Answer<ScheduleDeleted> {
-    for _ in 0..TRIES {
+    for _ in 0..ATTEMPTS_MAX {
         let Some(before) = store.find_schedule(&schedule).await? else { return Ok(ScheduleDeleted { already: true }) };
         if write(store, &schedule, Some(&before), None, Vec::new()).await? {
             return Ok(ScheduleDeleted { already: false });
@@ -93,14 +93,14 @@ pub(super) async fn next<S: EngineStore + ?Sized>(store: &S, schedule: ScheduleR
 pub(super) async fn trigger<S: EngineStore + ?Sized>(store: &S, schedule: ScheduleRef) -> Answer<TickRecord> {
     // The time identifies the start, so a repeated turn starts the same work.
     let now = store.now().await?;
-    for _ in 0..TRIES {
+    for _ in 0..ATTEMPTS_MAX {
         let before = found(store, &schedule).await?;
         let mut turn = Turn::triggered(&before, now);
         tick::run(store, &before, &mut turn).await?;
-        let noted = turn.noted().to_vec();
+        let tick_records = turn.tick_records().to_vec();
         let after = turn.finish(&before);
-        let Some(record) = noted.last().cloned() else { return Err(busy()) };
-        if write(store, &schedule, Some(&before), after.as_ref(), noted).await? {
+        let Some(record) = tick_records.last().cloned() else { return Err(busy()) };
+        if write(store, &schedule, Some(&before), after.as_ref(), tick_records).await? {
             return Ok(record);
         }
     }
@@ -145,13 +145,13 @@ async fn write<S: EngineStore + ?Sized>(
     schedule: &ScheduleRef,
     before: Option<&Schedule>,
     after: Option<&Schedule>,
-    noted: Vec<TickRecord>,
+    tick_records: Vec<TickRecord>,
 ) -> Answer<bool> {
     let args = WriteScheduleArgs {
         schedule: schedule.clone(),
         expected: before.map_or(0, |before| before.version),
         record: after.cloned().map(Box::new),
-        noted,
+        tick_records,
     };
     Ok(store.write_schedule(args).await?.written)
 }

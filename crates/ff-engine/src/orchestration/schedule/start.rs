@@ -14,7 +14,7 @@ use crate::orchestration::{Orchestration, ask};
 pub(super) enum StartOutcome {
     Started(StartedWork),
     /// A live execution has the same singleton key.
-    KeptBack(StartedWork),
+    SingletonConflict(StartedWork),
     Refused(String),
 }
 
@@ -22,7 +22,7 @@ impl StartOutcome {
     pub(super) fn note(self, turn: &mut Turn, tick: TimestampMs) {
         match self {
             Self::Started(work) => turn.started(tick, work),
-            Self::KeptBack(work) => turn.kept_back(tick, work),
+            Self::SingletonConflict(work) => turn.singleton_conflict(tick, work),
             Self::Refused(why) => turn.refused(tick, why),
         }
     }
@@ -30,7 +30,7 @@ impl StartOutcome {
     pub(super) fn note_in(self, record: &mut TickRecord) {
         let work = match self {
             Self::Started(work) => work,
-            Self::KeptBack(work) => {
+            Self::SingletonConflict(work) => {
                 (record.outcome, record.reason) = (TickOutcome::Skipped, Some(SkipReason::Singleton));
                 work
             }
@@ -57,7 +57,7 @@ pub(super) async fn start<S: EngineStore + ?Sized>(
             let id = args.execution_id(&store.partitions());
             match ask(store, *args).await {
                 Ok(submitted) if submitted.conflict == Some(KeyConflict::Skipped) => {
-                    Ok(StartOutcome::KeptBack(StartedWork::Execution(submitted.execution_id)))
+                    Ok(StartOutcome::SingletonConflict(StartedWork::Execution(submitted.execution_id)))
                 }
                 Ok(submitted) => Ok(StartOutcome::Started(StartedWork::Execution(submitted.execution_id))),
                 Err(error) => refused(error, StartedWork::Execution(id)),

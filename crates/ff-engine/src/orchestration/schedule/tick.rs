@@ -8,7 +8,7 @@ use ff_core::schedule::{OverlapVerdict, Schedule, StartedWork, TickStep, Turn};
 use ff_core::types::TimestampMs;
 use futures_util::{StreamExt, stream};
 
-use super::{TRIES, busy, start, write};
+use super::{ATTEMPTS_MAX, busy, start, write};
 
 /// The outcome for the schedules of a partition.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -40,11 +40,11 @@ pub(in crate::orchestration) async fn look_at_partition<S: EngineStore + ?Sized>
     let first = store.due_schedules(DueSchedulesArgs { partition, limit }).await?;
     let now = store.now().await?;
     let looked = first.iter().take(limits::SCHEDULES_AT_ONCE).take_while(|one| one.look_at <= now).count();
-    let rest = first.get(looked).map(|one| one.look_at);
+    let next = first.get(looked).map(|one| one.look_at);
     let look = |schedule: ScheduleRef| async move { (look_at_schedule(store, &schedule, now).await, schedule) };
     let due: Vec<_> = first.into_iter().take(looked).map(|one| one.schedule).collect();
     let looks: Vec<_> = stream::iter(due).map(look).buffer_unordered(looked.max(1)).collect().await;
-    let mut ticked = TickedPartition { looked, next: rest, ..TickedPartition::default() };
+    let mut ticked = TickedPartition { looked, next, ..TickedPartition::default() };
     for (answer, schedule) in looks {
         match answer {
             Ok(TickedSchedule { look_at, awaits }) => {
@@ -64,15 +64,15 @@ pub(in crate::orchestration) async fn look_at_schedule<S: EngineStore + ?Sized>(
     schedule: &ScheduleRef,
     now: TimestampMs,
 ) -> Answer<TickedSchedule> {
-    for _ in 0..TRIES {
+    for _ in 0..ATTEMPTS_MAX {
         let Some(before) = store.find_schedule(schedule).await? else { return Ok(TickedSchedule::default()) };
         let mut turn = Turn::of(&before, now);
         run(store, &before, &mut turn).await?;
-        let (noted, awaits) = (turn.noted().to_vec(), turn.awaits());
+        let (tick_records, awaits) = (turn.tick_records().to_vec(), turn.awaits());
         let Some(after) = turn.finish(&before) else {
             return Ok(TickedSchedule { look_at: before.look_at(), awaits });
         };
-        if write(store, schedule, Some(&before), Some(&after), noted).await? {
+        if write(store, schedule, Some(&before), Some(&after), tick_records).await? {
             return Ok(TickedSchedule { look_at: after.look_at(), awaits });
         }
     }

@@ -53,7 +53,7 @@ pub(crate) struct ExecutionWorld {
     /// Whether operators adjust executions.
     operated: bool,
     /// Whether ready executions are held, blocked and assigned.
-    kept_back: bool,
+    blocked: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -78,7 +78,7 @@ impl ExecutionWorld {
         let claims = (0..2).flat_map(claims).map(Operation::Claim);
         let always = std::iter::once(pump).chain(submissions).chain(claims).collect();
         let (model, leases, granted) = (Model::default(), Vec::new(), None);
-        Self { always, model, now: TimestampMs(1_700_000_000_000), leases, granted, operated: false, kept_back: false }
+        Self { always, model, now: TimestampMs(1_700_000_000_000), leases, granted, operated: false, blocked: false }
     }
 
     /// Creates a world where operators also adjust executions.
@@ -87,8 +87,8 @@ impl ExecutionWorld {
     }
 
     /// Creates a world where ready executions are also held, blocked and assigned.
-    pub(crate) fn kept_back(work: impl IntoIterator<Item = SubmitArgs>) -> Self {
-        Self { kept_back: true, ..Self::new(work) }
+    pub(crate) fn blocked(work: impl IntoIterator<Item = SubmitArgs>) -> Self {
+        Self { blocked: true, ..Self::new(work) }
     }
 
     /// Creates a world where executions may also wait.
@@ -142,8 +142,8 @@ impl ExecutionWorld {
         }));
         operations.push(Operation::Revoke(RevokeArgs { execution_id, lease_id: None, reason: None }));
         operations.push(Operation::Revoke(RevokeArgs { execution_id, lease_id: oldest, reason }));
-        if self.kept_back {
-            operations.extend(keeping_back(execution_id, self.model.find(&execution_id), self.now));
+        if self.blocked {
+            operations.extend(blocking_operations(execution_id, self.model.find(&execution_id), self.now));
         }
         if self.operated {
             operations.extend(Adjustment::samples(execution_id));
@@ -205,7 +205,7 @@ impl World for ExecutionWorld {
 }
 
 /// Returns the operations that hold, block or assign a ready execution, or undo that.
-fn keeping_back(execution_id: ExecutionId, found: Option<&Execution>, now: TimestampMs) -> Vec<Operation> {
+fn blocking_operations(execution_id: ExecutionId, found: Option<&Execution>, now: TimestampMs) -> Vec<Operation> {
     let lease_epoch = found.map_or(LeaseEpoch(0), Execution::epoch);
     let quota = BlockDetail::Budget { name: "b".into(), dimension: "d".into(), retry_at: Some(now + DELAY_MS) };
     let details = [BlockDetail::Route { class: "gpu".into() }, quota];

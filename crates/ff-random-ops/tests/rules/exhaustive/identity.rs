@@ -21,7 +21,7 @@ pub(crate) fn identity(model: &Model, now: TimestampMs) -> u64 {
         (execution.retries, execution.reclaims, execution.replays).hash(&mut hasher);
         standing(execution, &mut workers).hash(&mut hasher);
         (execution.priority, execution.tags.len(), execution.hold.is_some()).hash(&mut hasher);
-        moments(execution, now).hash(&mut hasher);
+        timers(execution, now).hash(&mut hasher);
         attempt(execution).hash(&mut hasher);
         execution.last_lease.as_ref().map(|last| discriminant(&last.ended)).hash(&mut hasher);
         (execution.epoch().0 > 1, remembered(model, execution, now)).hash(&mut hasher);
@@ -67,7 +67,7 @@ fn waiting(model: &Model, execution: &Execution) -> Vec<String> {
 
 /// Returns the time until each timer. Of past timers only the order matters, and of the retention only whether it is
 /// over: no rule depends on these distances.
-fn moments(execution: &Execution, now: TimestampMs) -> Vec<Option<i64>> {
+fn timers(execution: &Execution, now: TimestampMs) -> Vec<Option<i64>> {
     let all: Vec<_> = Due::ALL.iter().map(|due| execution.due_at(*due)).collect();
     let later_but_past = |at: TimestampMs| all.iter().flatten().filter(|other| at < **other && **other <= now).count();
     let ahead = |at: TimestampMs| if at > now { at.0 - now.0 } else { -(later_but_past(at) as i64) };

@@ -53,7 +53,7 @@ fn every_state_one_execution_can_come_to_keeps_the_laws() {
 
 #[test]
 fn every_state_one_execution_can_be_kept_back_in_keeps_the_laws() {
-    let visited = visit_all("an execution that is kept back", ExecutionWorld::kept_back(waiting_work()), usize::MAX);
+    let visited = visit_all("an execution that is kept back", ExecutionWorld::blocked(waiting_work()), usize::MAX);
     assert!(visited.closed && visited.states >= 500, "visited only {}", visited.states);
     let replies = ["hold", "release_hold", "block", "unblock", "assign", "unassign"];
     visited.coverage.assert_at_least(replies.map(|name| (name, 1)));

@@ -195,8 +195,8 @@ impl Scene<'_> {
     /// Encodes a node as the functions take it.
     pub(crate) fn node_items(&self, name: &str) -> Vec<Bytes> {
         let id = self.member(name).to_string();
-        let said = [&id, name, "default", "work", "1", "0123456789abcdef", "", "0", "", "", "", "", "", "all_of", ""];
-        said.iter().chain(&["", "0"]).map(|text| Bytes::copy_from_slice(text.as_bytes())).collect()
+        let texts = [&id, name, "default", "work", "1", "0123456789abcdef", "", "0", "", "", "", "", "", "all_of", ""];
+        texts.iter().chain(&["", "0"]).map(|text| Bytes::copy_from_slice(text.as_bytes())).collect()
     }
 
     /// Encodes an edge as the functions take it.
@@ -214,8 +214,8 @@ impl Scene<'_> {
 
     /// Encodes a join as the functions take it.
     pub(crate) fn join_items(&self, of: &ExecutionId, variant: &str, k: &str) -> Vec<Bytes> {
-        let said = [&of.to_string(), "node", variant, k, "let_run"];
-        said.iter().map(|text| Bytes::copy_from_slice(text.as_bytes())).collect()
+        let texts = [&of.to_string(), "node", variant, k, "let_run"];
+        texts.iter().map(|text| Bytes::copy_from_slice(text.as_bytes())).collect()
     }
 
     pub(crate) async fn state(&self, name: &str) -> PublicState {

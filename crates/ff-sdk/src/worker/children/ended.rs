@@ -145,7 +145,7 @@ async fn release_lease(context: &Context) -> Result<WaitedForChildren, WaitError
             Err(EngineError::Refused(refusal)) => return Err(EngineError::Refused(refusal).into()),
             Err(error) if Instant::now() >= give_up => return Err(error.into()),
             Err(error) => {
-                context.outages().noted("wait_for_children", &error);
+                context.outages().log_failure("wait_for_children", &error);
                 drop(quiet);
                 backoff.pause().await;
             }

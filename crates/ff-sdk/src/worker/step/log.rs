@@ -18,7 +18,7 @@ use crate::{Context, Fault};
 pub(in crate::worker) struct StepLog {
     entries: Mutex<Entries>,
     /// The number of the last step that came with the claim, if there are more steps.
-    rest: Option<u32>,
+    next: Option<u32>,
     /// Fires when the handler of a failed execution, which is only being undone, reaches a new step or wait.
     stopped: CancellationToken,
 }
@@ -70,7 +70,7 @@ fn most_steps(context: &Context) -> u32 {
 impl StepLog {
     /// Creates the log from the steps that came with a claim.
     pub(in crate::worker) fn new(page: StepsPage) -> Self {
-        let log = Self { entries: Mutex::default(), rest: page.next, stopped: CancellationToken::new() };
+        let log = Self { entries: Mutex::default(), next: page.next, stopped: CancellationToken::new() };
         log.add(page.steps);
         log
     }
@@ -78,13 +78,13 @@ impl StepLog {
     /// Reads the steps that did not come with the claim. The worker does this before the handler runs. A call of the handler
     /// must not do it, because the handler may stop polling that call while its other calls wait for the steps.
     pub(in crate::worker) async fn load(&self, context: &Context) -> Result<(), EngineError> {
-        let mut rest = self.rest;
-        while let Some(after) = rest {
+        let mut next = self.next;
+        while let Some(after) = next {
             let first = ListStepsArgs::new(context.task().execution_id);
             let args = ListStepsArgs { after: Some(after), limit: limits::PAGE, ..first };
             let page = repeat(context, "list_steps", || context.backend().list_steps(args)).await?;
             self.add(page.steps);
-            rest = page.next;
+            next = page.next;
         }
         Ok(())
     }

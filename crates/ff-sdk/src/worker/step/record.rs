@@ -73,7 +73,7 @@ pub(in crate::worker) async fn repeat<T, F: Future<Output = Answer<T>>>(
     loop {
         match call().await {
             Err(error @ (EngineError::Unknown(_) | EngineError::Unavailable(_))) => {
-                context.outages().noted(what, &error);
+                context.outages().log_failure(what, &error);
                 tokio::select! {
                     () = context.hold().lost.cancelled() => return Err(error),
                     () = backoff.pause() => {}

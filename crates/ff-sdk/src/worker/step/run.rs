@@ -142,7 +142,7 @@ fn run(context: Context, step: StepRef, plan: Plan<'_>) -> BoxFuture<'_, Result<
                 check_held(&context)?;
                 log.check_count(&context, &step)?;
                 let started_at = SystemClock.now();
-                let outcome = tries(&context, action, retries, &backoff).await?;
+                let outcome = run_with_retries(&context, action, retries, &backoff).await?;
                 record(&context, step.clone(), Some(started_at), outcome).await?
             }
         };
@@ -158,7 +158,7 @@ fn run(context: Context, step: StepRef, plan: Plan<'_>) -> BoxFuture<'_, Result<
 
 /// Runs the action of a step with its retries. Returns the final outcome of the step, or an error that the retry policy
 /// of the execution must handle.
-async fn tries(
+async fn run_with_retries(
     context: &Context,
     mut action: Action<'_>,
     retries: Option<u32>,

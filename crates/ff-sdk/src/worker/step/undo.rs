@@ -30,7 +30,7 @@ impl Drop for DropCompensations<'_> {
 pub(in crate::worker) async fn settle(context: &Context, end: Result<Reply, Fault>) -> Result<Reply, Fault> {
     let log = context.steps();
     let fault = match (log.failed(), end) {
-        (Some(noted), _) => read_failure(noted),
+        (Some(step), _) => read_failure(step),
         (None, Err(fault)) if log.has_compensations() && is_final(context, &fault).await? => {
             note_failure(context, &fault).await?;
             fault
@@ -65,8 +65,8 @@ async fn note_failure(context: &Context, fault: &Fault) -> Result<(), Fault> {
 }
 
 /// Returns the failure that an earlier run has recorded.
-fn read_failure(noted: RecordedStep) -> Fault {
-    let read = noted.result().and_then(|text| decode::<Failure>(&failed_marker(), &text));
+fn read_failure(step: RecordedStep) -> Fault {
+    let read = step.result().and_then(|text| decode::<Failure>(&failed_marker(), &text));
     read.map_or_else(|fault| fault, |failure| Fault::permanent(failure.category.as_str(), failure.message))
 }
 

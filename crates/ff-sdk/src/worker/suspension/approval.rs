@@ -104,14 +104,14 @@ impl IntoFuture for WaitForApproval {
 /// time, the rejection counts.
 pub(super) fn decided(woken: WaitOutcome) -> Result<Decision, WaitError> {
     let answers = woken.signals.into_iter();
-    let said = match woken.by {
+    let answer = match woken.by {
         ResumedBy::Timeout => None,
         ResumedBy::Operator => answers.last(),
         ResumedBy::Signals => answers
             .filter(|signal| [Signal::APPROVED, Signal::REJECTED].contains(&signal.name()))
             .min_by_key(|signal| (signal.0.signal.received_at, signal.name() != Signal::REJECTED)),
     };
-    let Some(signal) = said else { return Err(WaitError::TimedOut) };
+    let Some(signal) = answer else { return Err(WaitError::TimedOut) };
     let (by, at) = (signal.source().clone(), signal.0.signal.received_at);
     let verdict = |signal: SignalMessage| Verdict { by: by.clone(), at, comment: comment(&signal), signal };
     match signal.name() {

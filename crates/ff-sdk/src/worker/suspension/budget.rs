@@ -75,9 +75,9 @@ impl BudgetPause {
 fn check(outcome: WaitOutcome) -> Result<(), Error> {
     match decided(outcome) {
         Ok(Decision::Approved(_)) | Err(WaitError::Undecided { .. }) => Ok(()),
-        Ok(Decision::Rejected(said)) => {
-            let comment = said.comment.map(|comment| format!(": {comment}")).unwrap_or_default();
-            let why = format!("{} rejected that the execution spends more{comment}", said.by);
+        Ok(Decision::Rejected(verdict)) => {
+            let comment = verdict.comment.map(|comment| format!(": {comment}")).unwrap_or_default();
+            let why = format!("{} rejected that the execution spends more{comment}", verdict.by);
             Err(Refusal::new(Code::BudgetExceeded).because(why).into())
         }
         Err(error) => Err(error.into()),

@@ -115,8 +115,8 @@ fn signal_of(woken: WaitOutcome) -> Result<SignalMessage, WaitError> {
     let last = woken.signals.into_iter().next_back();
     match (woken.by, last) {
         (ResumedBy::Timeout, _) | (_, None) => Err(WaitError::TimedOut),
-        (ResumedBy::Operator, Some(said)) if said.name() == Signal::REJECTED => {
-            Err(WaitError::Rejected { by: said.source().clone(), comment: comment(&said) })
+        (ResumedBy::Operator, Some(signal)) if signal.name() == Signal::REJECTED => {
+            Err(WaitError::Rejected { by: signal.source().clone(), comment: comment(&signal) })
         }
         (_, Some(signal)) => Ok(signal),
     }
@@ -128,5 +128,5 @@ pub(super) fn comment(signal: &SignalMessage) -> Option<String> {
     struct Comment {
         comment: String,
     }
-    signal.json::<Comment>().ok().map(|said| said.comment)
+    signal.json::<Comment>().ok().map(|body| body.comment)
 }

@@ -14,8 +14,8 @@ use crate::Context;
 pub(in crate::worker) async fn sleep(context: &Context, name: &str, span: Duration) -> Result<(), WaitError> {
     let woken = suspend_handler::wait(context, Plan::timer(name, span)?).await?;
     match woken.signals.last() {
-        Some(said) if woken.by == ResumedBy::Operator && said.name() == Signal::REJECTED => {
-            Err(WaitError::Rejected { by: said.source().clone(), comment: comment(said) })
+        Some(signal) if woken.by == ResumedBy::Operator && signal.name() == Signal::REJECTED => {
+            Err(WaitError::Rejected { by: signal.source().clone(), comment: comment(signal) })
         }
         _ => Ok(()),
     }

@@ -172,7 +172,7 @@ async fn ask(context: &Context, mut args: SuspendArgs) -> Result<SuspendedExecut
             Err(EngineError::Refused(refusal)) => return Err(EngineError::Refused(refusal).into()),
             Err(error) if Instant::now() >= give_up => return Err(error.into()),
             Err(error) => {
-                context.outages().noted("suspend", &error);
+                context.outages().log_failure("suspend", &error);
                 drop(quiet);
                 backoff.pause().await;
             }
@@ -189,7 +189,7 @@ async fn recall(context: &Context, end: WaitEnd) -> Result<WaitOutcome, WaitErro
 
 /// Returns a signal from the claim or, if the claim does not have all of it, from the store.
 async fn read(context: &Context, execution: &ExecutionId, id: SignalId) -> Result<SignalMessage, Error> {
-    match context.waits().handed(&id) {
+    match context.waits().signal(&id) {
         Some(received) => Ok(SignalMessage(received)),
         None => Ok(SignalMessage(context.backend().signal(execution, &id).await?)),
     }

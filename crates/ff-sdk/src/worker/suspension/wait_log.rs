@@ -26,7 +26,7 @@ pub(in crate::worker) struct WaitLog {
     /// The waits that the note of the last suspension names, with their ends.
     last: Vec<(StepRef, LastSuspension)>,
     /// The signals that came with the claim.
-    handed: HashMap<SignalId, ReceivedSignal>,
+    signals: HashMap<SignalId, ReceivedSignal>,
     /// The wait that is being recorded while the handler continues.
     recording: Mutex<Option<Recording>>,
 }
@@ -159,8 +159,8 @@ impl WaitLog {
             let note = serde_json::from_str(past.continuation.as_deref()?).ok()?;
             Some(waits_of(note, task.execution_id, past))
         });
-        let handed = signals.into_iter().map(|received| (received.signal.id, received)).collect();
-        Self { entries: Mutex::default(), last: last.unwrap_or_default(), handed, recording: Mutex::default() }
+        let signals = signals.into_iter().map(|received| (received.signal.id, received)).collect();
+        Self { entries: Mutex::default(), last: last.unwrap_or_default(), signals, recording: Mutex::default() }
     }
 
     /// Returns the next wait of a name in this run. The first has no key; the keys of the others count from 1.
@@ -284,9 +284,9 @@ impl WaitLog {
     }
 
     /// Returns a signal that came with the claim, if its payload came too.
-    pub(super) fn handed(&self, id: &SignalId) -> Option<ReceivedSignal> {
+    pub(super) fn signal(&self, id: &SignalId) -> Option<ReceivedSignal> {
         let whole = |received: &&ReceivedSignal| received.payload.is_some() || received.signal.payload_bytes == 0;
-        self.handed.get(id).filter(whole).cloned()
+        self.signals.get(id).filter(whole).cloned()
     }
 
     fn entries(&self) -> MutexGuard<'_, Entries> {

@@ -79,9 +79,9 @@ pub(crate) async fn waits_for_children_and_signals_come_one_after_the_other(ff: 
                     tell.send(waitpoint).unwrap();
                     std::future::ready(Ok::<_, Fault>(()))
                 };
-                let said: u64 = ctx.wait_for_signal("go").announce(announce).await?.json()?;
-                let second: u64 = ctx.children("second").add_all(each([said])).await?.results::<u64>()?.iter().sum();
-                Ok::<_, Fault>((first, said, second))
+                let signal: u64 = ctx.wait_for_signal("go").announce(announce).await?.json()?;
+                let second: u64 = ctx.children("second").add_all(each([signal])).await?.results::<u64>()?.iter().sum();
+                Ok::<_, Fault>((first, signal, second))
             }
         })
     });
@@ -216,7 +216,7 @@ pub(crate) async fn children_set_up_wrongly_say_what_is_wrong(ff: FlowFabric) {
     let world = World::start(ff, |worker| {
         worker.on("child", child).on("parent", |ctx: Context| async move {
             let why = |error: WaitError| error.to_string();
-            let mut said = vec![
+            let mut errors = vec![
                 why(ctx.children("a.b").add_all(each([1])).await.unwrap_err()),
                 why(ctx.children("twice").add_all(each([1, 1])).await.unwrap_err()),
                 why(ctx.children("bad").add("x", Node::empty("k k")).await.unwrap_err()),
@@ -224,14 +224,15 @@ pub(crate) async fn children_set_up_wrongly_say_what_is_wrong(ff: FlowFabric) {
             ];
             assert!(ctx.children("none").await?.iter().next().is_none(), "no children are no wait");
             ctx.children("fine").add_all(each([1])).await?;
-            said.push(why(ctx.children("fine").add_all(each([2])).await.unwrap_err()));
-            Ok::<_, Fault>(said)
+            errors.push(why(ctx.children("fine").add_all(each([2])).await.unwrap_err()));
+            Ok::<_, Fault>(errors)
         })
     });
     let (flow, end) = world.run(one("parent")).await;
     assert!(end.succeeded(), "{end:?}");
-    let said: Vec<String> = flow.result("p").await.unwrap().json().unwrap();
-    for (said, expected) in said.iter().zip(["no dot", "nodes.n1", "nodes.p.bad.x.kind", "at most 128", "\"fine\""]) {
-        assert!(said.contains(expected), "{said} does not say {expected}");
+    let errors: Vec<String> = flow.result("p").await.unwrap().json().unwrap();
+    for (error, expected) in errors.iter().zip(["no dot", "nodes.n1", "nodes.p.bad.x.kind", "at most 128", "\"fine\""])
+    {
+        assert!(error.contains(expected), "{error} does not say {expected}");
     }
 }

@@ -31,8 +31,8 @@ pub(crate) async fn steps_in_a_loop_are_distinguished_by_key(ff: FlowFabric) {
     let world = World::start(ff, |ctx: Context| async move {
         let mut sum = 0;
         for nth in 0..3_u64 {
-            let noted = || async { did(&ctx, &format!("add {nth}")).map(|_| nth) };
-            sum += ctx.step("add", noted).key(nth).await?;
+            let add = || async { did(&ctx, &format!("add {nth}")).map(|_| nth) };
+            sum += ctx.step("add", add).key(nth).await?;
         }
         if ctx.task().attempt_index.0 == 0 { later() } else { Ok(sum) }
     });
@@ -56,10 +56,10 @@ pub(crate) async fn the_same_step_twice_in_a_run_is_a_fault(ff: FlowFabric) {
 
 pub(crate) async fn a_step_is_retried_within_its_run(ff: FlowFabric) {
     let world = World::start(ff, |ctx: Context| async move {
-        let tries = AtomicU32::new(0);
+        let attempts = AtomicU32::new(0);
         let flaky = || async {
             did(&ctx, "try")?;
-            if tries.fetch_add(1, Ordering::SeqCst) < 2 { later() } else { Ok(7) }
+            if attempts.fetch_add(1, Ordering::SeqCst) < 2 { later() } else { Ok(7) }
         };
         ctx.step("flaky", flaky).retries(2).backoff(AT_ONCE).await
     });

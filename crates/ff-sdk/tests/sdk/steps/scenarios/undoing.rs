@@ -68,12 +68,12 @@ pub(crate) async fn a_compensation_that_fails_keeps_no_other_from_running(ff: Fl
 
 pub(crate) async fn a_compensation_is_tried_again(ff: FlowFabric) {
     let world = World::start(ff, |ctx: Context| async move {
-        let (own, tries) = (ctx.clone(), Arc::new(AtomicU32::new(0)));
+        let (own, attempts) = (ctx.clone(), Arc::new(AtomicU32::new(0)));
         let undo = move |_: String| {
-            let (own, tries) = (own.clone(), tries.clone());
+            let (own, attempts) = (own.clone(), attempts.clone());
             async move {
                 did(&own, "undo")?;
-                if tries.fetch_add(1, Ordering::SeqCst) == 0 { later() } else { Ok(()) }
+                if attempts.fetch_add(1, Ordering::SeqCst) == 0 { later() } else { Ok(()) }
             }
         };
         ctx.step("a", || async { did(&ctx, "a") }).undo(undo).await?;

@@ -21,8 +21,8 @@ async fn ask(ctx: Context) -> Result<String, Fault> {
     let sender = ctx.state::<WaitpointSender>()?;
     let wait = ctx.wait_for_approval("Deploy 1.4?").asking("All checks are green.").announce(sender.to());
     match wait.await? {
-        Decision::Approved(said) => Ok(format!("yes from {}: {}", said.by, said.comment.unwrap_or_default())),
-        Decision::Rejected(said) => Ok(format!("no from {}: {}", said.by, said.comment.unwrap_or_default())),
+        Decision::Approved(verdict) => Ok(format!("yes from {}: {}", verdict.by, verdict.comment.unwrap_or_default())),
+        Decision::Rejected(verdict) => Ok(format!("no from {}: {}", verdict.by, verdict.comment.unwrap_or_default())),
     }
 }
 
@@ -125,8 +125,8 @@ pub(crate) async fn a_wait_for_several_returns_what_met_it(ff: FlowFabric) {
                 Ok(())
             });
             let woken = wait.await?;
-            let said = woken.signals.iter().map(|signal| signal.json::<String>());
-            Ok::<_, Fault>(said.collect::<Result<Vec<_>, _>>()?)
+            let answers = woken.signals.iter().map(|signal| signal.json::<String>());
+            Ok::<_, Fault>(answers.collect::<Result<Vec<_>, _>>()?)
         }
     });
     let id = world.submit().await;
@@ -134,9 +134,9 @@ pub(crate) async fn a_wait_for_several_returns_what_met_it(ff: FlowFabric) {
     assert_eq!(waitpoints.len(), 3);
     for (nth, effect) in [(2, Effect::Appended), (2, Effect::Recounted), (0, Effect::Satisfied)] {
         let waitpoint = &waitpoints[nth];
-        let said = Signal::new(waitpoint, "signed").json(&waitpoint.waitpoint_key);
+        let signal = Signal::new(waitpoint, "signed").json(&waitpoint.waitpoint_key);
         world.waits(&id).await;
-        assert_eq!(world.client().signal(said).await.unwrap().effect, effect);
+        assert_eq!(world.client().signal(signal).await.unwrap().effect, effect);
     }
     assert_eq!(world.end(&id).await.json::<Vec<String>>().unwrap(), ["cyd", "ada"]);
 }

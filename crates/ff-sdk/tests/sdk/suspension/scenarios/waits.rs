@@ -52,11 +52,11 @@ pub(crate) async fn consecutive_waits_are_distinguished_by_name(ff: FlowFabric) 
         }
     });
     let id = world.submit().await;
-    for said in ["a", "b", "c"] {
+    for answer in ["a", "b", "c"] {
         let waitpoint = world.next_waitpoint().await;
         world.waits(&id).await;
         let name = waitpoint.waitpoint_key.to_string();
-        world.client().signal(Signal::new(&waitpoint, &name).json(&said)).await.unwrap();
+        world.client().signal(Signal::new(&waitpoint, &name).json(&answer)).await.unwrap();
     }
     assert_eq!(world.end(&id).await.json::<Vec<String>>().unwrap(), ["a", "b", "c"]);
     assert_eq!(calls.load(Ordering::SeqCst), 4, "once at first, and once after each wait");
@@ -95,10 +95,10 @@ pub(crate) async fn two_waits_at_once_are_one_after_the_other(ff: FlowFabric) {
         Ok::<_, Fault>((left?.json::<u8>()?, right?.json::<u8>()?))
     });
     let id = world.submit().await;
-    for (name, said) in [("left", 1), ("right", 2)] {
+    for (name, answer) in [("left", 1), ("right", 2)] {
         let waitpoint = world.next_waitpoint().await;
         assert_eq!(waitpoint.waitpoint_key.as_str(), name);
-        world.client().signal(Signal::new(&waitpoint, name).json(&said)).await.unwrap();
+        world.client().signal(Signal::new(&waitpoint, name).json(&answer)).await.unwrap();
     }
     assert_eq!(world.end(&id).await.json::<(u8, u8)>().unwrap(), (1, 2));
 }
@@ -193,9 +193,9 @@ pub(crate) async fn a_retry_hears_what_was_said_before(ff: FlowFabric) {
         Ok((first, second))
     });
     let id = world.submit().await;
-    for (name, said) in [("first", 1), ("second", 2)] {
+    for (name, answer) in [("first", 1), ("second", 2)] {
         let waitpoint = world.next_waitpoint().await;
-        world.client().signal(Signal::new(&waitpoint, name).json(&said)).await.unwrap();
+        world.client().signal(Signal::new(&waitpoint, name).json(&answer)).await.unwrap();
     }
     assert_eq!(world.end(&id).await.json::<(u8, u8)>().unwrap(), (1, 2));
     assert!(world.waitpoints.try_recv().is_err(), "nobody is asked twice");
@@ -277,17 +277,17 @@ pub(crate) async fn a_spawned_task_gets_an_error_when_the_run_suspends(ff: FlowF
 
 pub(crate) async fn a_wait_set_up_wrongly_says_what_is_wrong(ff: FlowFabric) {
     let world = World::start(ff, |ctx: Context| async move {
-        let mut said = Vec::new();
-        said.push(ctx.wait_for_signal("no spaces").await.unwrap_err().to_string());
-        said.push(ctx.wait_for_signal("go").at("").await.unwrap_err().to_string());
-        said.push(ctx.create_waitpoint("").await.unwrap_err().to_string());
-        said.push(ctx.suspend("a").timeout(Duration::ZERO).await.unwrap_err().to_string());
-        said.push(ctx.suspend("b").until(["x", "x"], Condition::OperatorOnly).await.unwrap_err().to_string());
-        Ok::<_, Fault>(said)
+        let mut errors = Vec::new();
+        errors.push(ctx.wait_for_signal("no spaces").await.unwrap_err().to_string());
+        errors.push(ctx.wait_for_signal("go").at("").await.unwrap_err().to_string());
+        errors.push(ctx.create_waitpoint("").await.unwrap_err().to_string());
+        errors.push(ctx.suspend("a").timeout(Duration::ZERO).await.unwrap_err().to_string());
+        errors.push(ctx.suspend("b").until(["x", "x"], Condition::OperatorOnly).await.unwrap_err().to_string());
+        Ok::<_, Fault>(errors)
     });
     let id = world.submit().await;
-    let said = world.end(&id).await.json::<Vec<String>>().unwrap();
-    for (said, field) in said.iter().zip(["name", "waitpoint", "key", "timeout_in_ms", "waitpoints[1].key"]) {
-        assert!(said.contains(field), "{said} does not name {field}");
+    let errors = world.end(&id).await.json::<Vec<String>>().unwrap();
+    for (error, field) in errors.iter().zip(["name", "waitpoint", "key", "timeout_in_ms", "waitpoints[1].key"]) {
+        assert!(error.contains(field), "{error} does not name {field}");
     }
 }

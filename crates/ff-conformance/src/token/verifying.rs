@@ -45,24 +45,24 @@ pub(crate) async fn a_token_opens_its_own_waitpoint_only(world: World) {
 /// A page that shows a question can verify the token first. This does not use up the token.
 pub(crate) async fn a_token_can_be_judged_without_using_it(world: World) {
     let (held, waitpoint) = world.suspended().await;
-    let judge = async |id: &ExecutionId, waitpoint: &WaitpointId, token: &PresentedToken| {
-        world.engine_store.judge_token(id, waitpoint, token).await
+    let verify = async |id: &ExecutionId, waitpoint: &WaitpointId, token: &PresentedToken| {
+        world.engine_store.verify_token(id, waitpoint, token).await
     };
     let (id, at, genuine) = (held.id(), waitpoint.id(), waitpoint.token());
     let before = world.contents().await;
-    judge(&id, &at, &genuine).await.unwrap();
+    verify(&id, &at, &genuine).await.unwrap();
     let forged = PresentedToken::new(format!("k1:{}", "00".repeat(32)));
-    assert_refused!(judge(&id, &at, &forged).await, "invalid_token");
-    assert_refused!(judge(&id, &at, &PresentedToken::default()).await, "missing_token");
-    assert_refused!(judge(&id, &WaitpointId::new(), &genuine).await, "invalid_token");
-    assert_refused!(judge(&ExecutionId::new(0, Uuid::now_v7()), &at, &genuine).await, "invalid_token");
+    assert_refused!(verify(&id, &at, &forged).await, "invalid_token");
+    assert_refused!(verify(&id, &at, &PresentedToken::default()).await, "missing_token");
+    assert_refused!(verify(&id, &WaitpointId::new(), &genuine).await, "invalid_token");
+    assert_refused!(verify(&ExecutionId::new(0, Uuid::now_v7()), &at, &genuine).await, "invalid_token");
     assert_eq!(world.contents().await, before);
     rotate(&world, "k2", 1_000).await;
-    judge(&id, &at, &genuine).await.unwrap();
+    verify(&id, &at, &genuine).await.unwrap();
     world.clock.advance(ms(1_000)).await;
-    assert_refused!(judge(&id, &at, &genuine).await, "token_expired");
+    assert_refused!(verify(&id, &at, &genuine).await, "token_expired");
     let minted = world.backend.waitpoint_token(&id, &at).await.unwrap();
-    judge(&id, &at, &PresentedToken::from(&minted)).await.unwrap();
+    verify(&id, &at, &PresentedToken::from(&minted)).await.unwrap();
 }
 
 /// Tokens that are minted after a rotation are signed with the new secret.

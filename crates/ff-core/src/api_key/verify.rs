@@ -1,4 +1,4 @@
-//! Judging: whether a presented key is accepted.
+//! Verification: whether a presented key is accepted.
 
 use super::{ApiKey, KeyInfo, SecretKey};
 use crate::engine_error::{Code, Refusal};
@@ -6,7 +6,7 @@ use crate::types::TimestampMs;
 
 /// Returns the presented key if its id is known, its secret is right and it is valid. An unknown id and a wrong secret
 /// get the same answer; only a caller that knows the secret learns whether the key was revoked or has expired.
-pub fn judge<'k>(known: Option<&'k ApiKey>, presented: &SecretKey, now: TimestampMs) -> Result<&'k KeyInfo, Refusal> {
+pub fn verify<'k>(known: Option<&'k ApiKey>, presented: &SecretKey, now: TimestampMs) -> Result<&'k KeyInfo, Refusal> {
     let proven = known.filter(|known| known.info.key_id == *presented.id() && known.secret_hash == presented.hash());
     let info = &proven.ok_or_else(unknown_key)?.info;
     check_validity(info, now)?;
@@ -62,20 +62,20 @@ mod tests {
     #[test]
     fn an_api_key_authenticates_only_with_its_secret() {
         let key = known(None);
-        assert_eq!(judge(Some(&key), &secret_key("a1", 7), at(1)), Ok(&key.info));
-        let wrong = judge(Some(&key), &secret_key("a1", 8), at(1)).unwrap_err();
+        assert_eq!(verify(Some(&key), &secret_key("a1", 7), at(1)), Ok(&key.info));
+        let wrong = verify(Some(&key), &secret_key("a1", 8), at(1)).unwrap_err();
         assert_eq!(wrong.code, Code::Unauthenticated);
         for (known, presented) in [(None, secret_key("a1", 7)), (Some(&key), secret_key("a2", 7))] {
-            assert_eq!(judge(known, &presented, at(1)).unwrap_err(), wrong, "what is not there is answered alike");
+            assert_eq!(verify(known, &presented, at(1)).unwrap_err(), wrong, "what is not there is answered alike");
         }
     }
 
     #[test]
     fn a_key_is_heard_until_it_expires() {
         let key = known(Some(100));
-        assert!(judge(Some(&key), &secret_key("a1", 7), at(99)).is_ok());
-        assert!(judge(Some(&key), &secret_key("a1", 7), at(100)).unwrap_err().to_string().contains("expired"));
-        let forged = judge(Some(&key), &secret_key("a1", 8), at(100)).unwrap_err();
+        assert!(verify(Some(&key), &secret_key("a1", 7), at(99)).is_ok());
+        assert!(verify(Some(&key), &secret_key("a1", 7), at(100)).unwrap_err().to_string().contains("expired"));
+        let forged = verify(Some(&key), &secret_key("a1", 8), at(100)).unwrap_err();
         assert!(!forged.to_string().contains("expired"), "who has no secret learns nothing");
     }
 
@@ -84,7 +84,7 @@ mod tests {
         let (revoked, key) = revoke(Some(&known(None)), at(5)).unwrap();
         assert_eq!(revoked, RevokedKey { revoked_at: at(5), already: false });
         let key = key.unwrap();
-        assert!(judge(Some(&key), &secret_key("a1", 7), at(6)).unwrap_err().to_string().contains("revoked"));
+        assert!(verify(Some(&key), &secret_key("a1", 7), at(6)).unwrap_err().to_string().contains("revoked"));
         let (again, change) = revoke(Some(&key), at(9)).unwrap();
         assert_eq!((again, change), (RevokedKey { revoked_at: at(5), already: true }, None));
         assert_eq!(revoke(None, at(9)).unwrap_err().code, Code::NotFound);

@@ -61,7 +61,7 @@ pub(super) async fn act(
     }
     bar.finish_and_clear();
     tell_end(settings, &report, done)?;
-    Ok(if report.refused.is_empty() { Exit::Done } else { Exit::Trouble })
+    Ok(if report.refused.is_empty() { Exit::Done } else { Exit::Error })
 }
 
 /// Counts the executions for the length of the bar, and sets the action to the time of the count, so that it acts on
@@ -73,8 +73,8 @@ async fn measure(bar: &ProgressBar, mut counting: Bulk, mut bulk: Bulk) -> anyho
         as_of = as_of.or(Some(page.as_of));
     }
     bar.set_length(count);
-    if let Some(moment) = as_of {
-        bulk = bulk.as_of(moment);
+    if let Some(at) = as_of {
+        bulk = bulk.as_of(at);
     }
     Ok(bulk)
 }

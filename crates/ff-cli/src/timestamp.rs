@@ -11,8 +11,8 @@ pub(crate) fn parse(text: &str) -> Result<TimestampMs, String> {
     if let Ok(ms) = text.parse() {
         return Ok(TimestampMs(ms));
     }
-    let moment: Timestamp = text.parse().map_err(|_| format!("must be {FORMS}"))?;
-    Ok(TimestampMs(moment.as_millisecond()))
+    let at: Timestamp = text.parse().map_err(|_| format!("must be {FORMS}"))?;
+    Ok(TimestampMs(at.as_millisecond()))
 }
 
 /// Formats a timestamp as RFC 3339, in UTC.
