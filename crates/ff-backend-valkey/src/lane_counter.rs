@@ -79,8 +79,8 @@ async fn count(
     let mut counted = stream::iter(0..partitions.num_flow_partitions).map(count).buffered(AT_ONCE);
     while let Some(CountedLanes { depths, configured }) = counted.try_next().await? {
         for ((info, _), depths) in all.iter_mut().zip(depths) {
-            for (standing, depth) in depths {
-                let known = info.depths.entry(standing).or_insert(Depth::default());
+            for (place, depth) in depths {
+                let known = info.depths.entry(place).or_insert(Depth::default());
                 *known = known.with(depth);
             }
         }

@@ -26,7 +26,7 @@ use std::future::poll_fn;
 
 use ff_backend_postgres::{PostgresBackend, PostgresOptions};
 use ff_core::partition::PartitionConfig;
-use shared::{at, claim_on, findings, signal, standing_clock, suspended, work};
+use shared::{at, claim_on, findings, signal, stopped_clock, suspended, work};
 use support::Postgres;
 use tokio::sync::mpsc;
 use tokio_postgres::{AsyncMessage, Client, NoTls};

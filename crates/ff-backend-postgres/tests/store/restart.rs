@@ -6,19 +6,19 @@ use ff_backend_postgres::PostgresOptions;
 use ff_core::backend::{EngineStore, Perform};
 use ff_core::clock::ManualClock;
 
-use crate::{StoreLocation, at, standing_clock, work};
+use crate::{StoreLocation, at, stopped_clock, work};
 
 #[tokio::test]
 async fn a_process_with_a_slow_clock_does_not_turn_time_back() {
     let place = StoreLocation::new();
-    let clock = standing_clock();
+    let clock = stopped_clock();
     let options =
         |clock: &Arc<ManualClock>| PostgresOptions { clock: Some(clock.clone()), ..PostgresOptions::default() };
     let store = place.open_with(options(&clock)).await;
     clock.advance(5_000);
     store.submit(work()).await.unwrap();
 
-    let earlier = standing_clock();
+    let earlier = stopped_clock();
     let other = place.open_with(options(&earlier)).await;
     assert_eq!(other.now().await, Ok(at(5_000)));
     let id = other.submit(work()).await.unwrap().execution_id;

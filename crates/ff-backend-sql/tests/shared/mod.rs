@@ -20,7 +20,7 @@ pub(crate) fn at(ms: u64) -> TimestampMs {
     TimestampMs(1_700_000_000_000) + ms
 }
 
-pub(crate) fn standing_clock() -> Arc<ManualClock> {
+pub(crate) fn stopped_clock() -> Arc<ManualClock> {
     Arc::new(ManualClock::at(at(0)))
 }
 

@@ -18,7 +18,7 @@ use ff_engine::Orchestration;
 use futures_util::FutureExt;
 use uuid::Uuid;
 
-use crate::{StoreLocation, claim_on, findings, options, standing_clock, work};
+use crate::{StoreLocation, claim_on, findings, options, stopped_clock, work};
 
 pub(crate) fn name(n: usize) -> NodeName {
     NodeName::parse(&format!("n{n}")).unwrap()
@@ -177,7 +177,7 @@ async fn results_are_handed_on_byte_for_byte() {
 #[tokio::test]
 async fn a_submission_that_stopped_half_way_is_not_there_and_then_gone() {
     let place = StoreLocation::new();
-    let clock = standing_clock();
+    let clock = stopped_clock();
     let store = ff_backend_sqlite::open(&place.path(), SqliteOptions { clock: clock.clone(), ..options() }).unwrap();
     let large = graph(500, (1..500).map(|n| edge(0, n)));
     let id = large.header.flow_id;
@@ -225,7 +225,7 @@ async fn a_large_flow_is_there_at_once_and_listed_as_its_members_are_opened() {
 #[tokio::test]
 async fn flows_are_listed_newest_first_and_filtered() {
     let place = StoreLocation::new();
-    let clock = standing_clock();
+    let clock = stopped_clock();
     let store = ff_backend_sqlite::open(&place.path(), SqliteOptions { clock: clock.clone(), ..options() }).unwrap();
     let mut ids = Vec::new();
     for n in 0..7 {

@@ -23,14 +23,14 @@ use ff_core::types::{
 };
 use ff_engine::Orchestration;
 
-use crate::{StoreLocation, claim_on, findings, key, options, signal, standing_clock, work};
+use crate::{StoreLocation, claim_on, findings, key, options, signal, stopped_clock, work};
 
 const ONE: PartitionConfig =
     PartitionConfig { num_flow_partitions: 1, num_budget_partitions: 1, num_quota_partitions: 1 };
 
 /// Opens a store whose clock stands still.
 pub(crate) fn store(place: &StoreLocation, partitions: Option<PartitionConfig>) -> (SqliteBackend, Arc<ManualClock>) {
-    let clock = standing_clock();
+    let clock = stopped_clock();
     let options = SqliteOptions { partitions, clock: clock.clone(), ..options() };
     (ff_backend_sqlite::open(&place.path(), options).unwrap(), clock)
 }

@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 
 use ff_backend_sqlite::{Durability, SqliteBackend, SqliteOptions};
 use ff_core::partition::PartitionConfig;
-use shared::{at, claim_on, findings, key, signal, standing_clock, suspended, work};
+use shared::{at, claim_on, findings, key, signal, stopped_clock, suspended, work};
 use tempfile::TempDir;
 
 /// The directory of one test, and the file of its store.

@@ -9,7 +9,7 @@ use ff_core::contracts::{CompleteArgs, DeliverArgs, RevokeArgs, Start, SubmitArg
 use ff_core::payload::Payload;
 use ff_core::types::IdempotencyKey;
 
-use crate::{StoreLocation, at, claim_on, findings, options, signal, standing_clock, suspended, work};
+use crate::{StoreLocation, at, claim_on, findings, options, signal, stopped_clock, suspended, work};
 
 /// The store has its default durability, so that the test also waits for the disk.
 #[tokio::test]
@@ -55,7 +55,7 @@ async fn everything(store: &SqliteBackend) -> Vec<ff_core::snapshot::Snapshot> {
 #[tokio::test]
 async fn time_does_not_run_backwards_over_a_restart() {
     let place = StoreLocation::new();
-    let clock = standing_clock();
+    let clock = stopped_clock();
     let store = ff_backend_sqlite::open(&place.path(), SqliteOptions { clock: clock.clone(), ..options() }).unwrap();
     clock.advance(5_000);
     store.submit(work()).await.unwrap();

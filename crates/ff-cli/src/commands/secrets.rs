@@ -21,7 +21,7 @@ use crate::table::Table;
 use crate::{output, span};
 
 /// Maximum number of attempts of a rotation that does not reach all partitions.
-const TRIES: usize = 5;
+const ATTEMPTS: usize = 5;
 
 /// Maximum size of a file with a secret: the digits of the longest secret, and white space around them.
 const FILE_BYTES: u64 = 4 * limits::SECRET_BYTES as u64;
@@ -89,7 +89,7 @@ impl Rotate {
 /// which has the secret, can complete it.
 async fn rotate_all_partitions(client: &Client, args: RotateSecretArgs) -> anyhow::Result<RotationReport> {
     let mut report = client.rotate_secret(args.clone()).await?;
-    for _ in 1..TRIES {
+    for _ in 1..ATTEMPTS {
         let unreached =
             report.failed.iter().any(|(_, error)| !matches!(error, ff_core::engine_error::EngineError::Refused(_)));
         if !unreached {

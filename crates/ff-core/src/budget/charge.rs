@@ -60,7 +60,7 @@ pub enum BudgetStatus {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BudgetAnswer {
     /// Absent when the budget is gone; then nothing was counted.
-    pub standing: Option<BudgetState>,
+    pub state: Option<BudgetState>,
     /// Whether one of these reports was the first to exceed a soft limit within the period.
     pub crossed: bool,
 }
@@ -84,7 +84,7 @@ impl Command for ChargeBudgetArgs {
         let mut ledger = BudgetLedger::of(view, self.budget_id);
         ledger.require([QuotaRowName::Slot(kind.to_owned(), id)])?;
         let Some(budget) = ledger.definition()?.and_then(|(_, budget)| budget) else {
-            return Ok(Decision::of(BudgetAnswer { standing: None, crossed: false }, None));
+            return Ok(Decision::of(BudgetAnswer { state: None, crossed: false }, None));
         };
         let mut balance = ledger.balance(Some(&budget), at.now)?;
         let mut draw = ledger.draw(kind, &id)?;
@@ -121,9 +121,9 @@ impl Command for ChargeBudgetArgs {
             crossing.execution_id == id && crossing.seq > self.counted.seq && crossing.seq <= self.total.seq
         });
         let super::BudgetDefinition { limits, on_hard_limit, .. } = &budget.definition;
-        let standing = BudgetState::of(budget.name.clone(), *on_hard_limit, limits, &balance);
+        let state = BudgetState::of(budget.name.clone(), *on_hard_limit, limits, &balance);
         ledger.put_balance(balance);
-        Ok(ledger.into_decision(BudgetAnswer { standing: Some(standing), crossed }))
+        Ok(ledger.into_decision(BudgetAnswer { state: Some(state), crossed }))
     }
 }
 

@@ -127,7 +127,7 @@ impl BudgetFixture {
         let pending = self.report(run, report, tokens).unwrap().pending.unwrap();
         let charged = self.charge(&pending);
         self.settle(&pending);
-        charged.standing.unwrap()
+        charged.state.unwrap()
     }
 
     fn release(&mut self, budget: &Budget, run: Run) -> AdmissionsSettled {
@@ -155,9 +155,9 @@ fn a_claim_reserves_a_report_settles_and_the_end_releases_the_rest() {
     world.run(&budget, two).unwrap();
     assert!(world.run(&budget, three).is_none(), "40 + 40 + 40 is over 100");
     assert_eq!((world.tokens(&budget).used, world.tokens(&budget).reserved), (0, 80));
-    let standing = world.spend(first, "a", 30);
+    let state = world.spend(first, "a", 30);
     assert_eq!(
-        (standing.status, standing.remaining.values().copied().collect::<Vec<_>>()),
+        (state.status, state.remaining.values().copied().collect::<Vec<_>>()),
         (BudgetStatus::Ok, vec![20])
     );
     assert_eq!((world.tokens(&budget).used, world.tokens(&budget).reserved), (30, 50));
@@ -242,12 +242,12 @@ fn spending_goes_past_a_limit_and_nothing_further_is_admitted() {
     assert_eq!(world.spend(run, "a", 50).status, BudgetStatus::Ok);
     let pending = world.report(run, "b", 1).unwrap().pending.unwrap();
     let charged = world.charge(&pending);
-    assert_eq!((charged.standing.unwrap().status, charged.crossed), (BudgetStatus::SoftExceeded, true));
+    assert_eq!((charged.state.unwrap().status, charged.crossed), (BudgetStatus::SoftExceeded, true));
     assert!(world.charge(&pending).crossed, "told again until it is settled");
     world.settle(&pending);
     let pending = world.report(run, "c", 49).unwrap().pending.unwrap();
     let charged = world.charge(&pending);
-    assert_eq!((charged.standing.unwrap().status, charged.crossed), (BudgetStatus::SoftExceeded, false));
+    assert_eq!((charged.state.unwrap().status, charged.crossed), (BudgetStatus::SoftExceeded, false));
     let refused = world.admit(&budget, two, Some(ClaimId::new()));
     let dimension = Some("tokens".parse().unwrap());
     assert_eq!(refused, AdmissionVerdict::Refused { used: 100, limit: 100, retry_at: None, dimension });

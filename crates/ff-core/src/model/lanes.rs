@@ -98,22 +98,22 @@ impl Model {
 
     fn depths(&self, key: &LaneId) -> Depths {
         let mut depths = Depths::new();
-        for standing in LanePlace::ALL {
-            let index = standing.index(key.clone());
-            let is_of = |of: &Index| match (standing, of) {
+        for place in LanePlace::ALL {
+            let index = place.index(key.clone());
+            let is_of = |of: &Index| match (place, of) {
                 (LanePlace::Waiting, Index::LaneEligible(lane, class)) => lane == key && class.assignee().is_none(),
                 (LanePlace::Waiting, Index::LaneKeyed(lane)) => lane == key,
                 _ => *of == index,
             };
             let members = self.indexes.iter().filter(|((_, of), _)| is_of(of)).flat_map(|(_, members)| members);
-            let since = |(score, id): &(i64, ExecutionId)| match standing {
+            let since = |(score, id): &(i64, ExecutionId)| match place {
                 LanePlace::Waiting => self.executions.get(id).map(|execution| execution.created_at),
                 LanePlace::Finished => None,
                 _ => Some(TimestampMs(*score)),
             };
             let depth = members.fold(Depth::default(), |all, one| all.with(Depth { count: 1, first_at: since(one) }));
             if depth.count > 0 {
-                depths.insert(*standing, depth);
+                depths.insert(*place, depth);
             }
         }
         depths

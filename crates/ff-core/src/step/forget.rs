@@ -42,7 +42,7 @@ impl StepPoint {
 
 /// Returns the steps and waits that were not undone. Compensations are left out,
 /// because they belong to the run that they ended.
-pub(super) fn standing(heads: &[StepHead]) -> impl Iterator<Item = &StepHead> {
+pub(super) fn not_undone(heads: &[StepHead]) -> impl Iterator<Item = &StepHead> {
     let undos = heads.iter().filter(|head| head.step.kind == StepKind::Undo);
     let undone: HashSet<_> = undos.map(|head| (&head.step.name, &head.step.key)).collect();
     heads
@@ -67,7 +67,7 @@ pub(crate) fn forget_for_replay(
     let heads = if before.steps.is_some() { view.step_heads(&before.id)? } else { Vec::new() };
     let from = from_step.map(|point| point.find("from_step", &heads)).transpose()?;
     let is_good = |head: &&StepHead| from.map_or_else(|| head.has_succeeded(), |from| head.seq < from);
-    let good: Vec<_> = standing(&heads).filter(is_good).collect();
+    let good: Vec<_> = not_undone(&heads).filter(is_good).collect();
     change.after.steps = StepCounter::of(good.iter().copied());
     if change.after.steps.is_some() {
         let seqs: HashSet<_> = good.iter().map(|head| head.seq).collect();

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::forget::standing;
+use super::forget::not_undone;
 use super::{StepCounter, StepHead, StepPoint, StepsWrite};
 use crate::change::{Change, Write};
 use crate::engine_error::{Code, Refusal};
@@ -67,7 +67,7 @@ impl ForkArgs {
     fn copied<'h>(&self, heads: &'h [StepHead]) -> Result<Vec<&'h StepHead>, Refusal> {
         let before = self.before_step.as_ref().map(|point| point.find("before_step", heads)).transpose()?;
         let is_before = |head: &&StepHead| before.is_none_or(|before| head.seq < before);
-        let copied: Vec<_> = standing(heads).filter(is_before).filter(|head| head.has_succeeded()).collect();
+        let copied: Vec<_> = not_undone(heads).filter(is_before).filter(|head| head.has_succeeded()).collect();
         let bytes = copied.iter().map(|head| head.size()).sum::<u64>();
         if bytes > limits::FORK_BYTES as u64 {
             return Err(Refusal::over_limit(Code::PayloadTooLarge, "before_step", limits::FORK_BYTES as u64, bytes));

@@ -72,7 +72,7 @@ pub(super) fn put_budget(set: &QuotaSet, name: &BudgetName) -> Answer<Budget> {
     budget.ok_or_else(|| EngineError::Corrupt("a budget that was put is not there".into()))
 }
 
-/// Returns a budget and its current standing.
+/// Returns a budget and its current state.
 pub(super) async fn describe<S: EngineStore + ?Sized>(store: &S, budget: BudgetRef) -> Answer<BudgetInfo> {
     let mut set = store.quota_set(&budget.namespace).await?;
     let budget = set.budgets.remove(&budget.name).ok_or(Code::BudgetNotFound)?;
@@ -114,7 +114,7 @@ async fn count<S: EngineStore + ?Sized>(
     store: &S,
     pending: &PendingUsage,
 ) -> Answer<(Vec<BudgetState>, SettleUsageArgs)> {
-    let (mut standings, mut crossed) = (Vec::new(), Vec::new());
+    let (mut states, mut crossed) = (Vec::new(), Vec::new());
     let charge = |budget_id: BudgetId| {
         let PendingUsage { execution_id, kind, total, counted, .. } = pending.clone();
         let args = ChargeBudgetArgs { budget_id, execution_id, kind, total, counted };
@@ -122,25 +122,25 @@ async fn count<S: EngineStore + ?Sized>(
     };
     let mut answers = stream::iter(pending.budgets.iter().copied()).map(charge).buffered(AT_ONCE);
     while let Some((budget_id, charged)) = answers.try_next().await? {
-        standings.extend(charged.standing);
+        states.extend(charged.state);
         crossed.extend(charged.crossed.then_some(budget_id));
     }
     drop(answers);
-    standings.sort_by(|a, b| a.budget.cmp(&b.budget));
+    states.sort_by(|a, b| a.budget.cmp(&b.budget));
     let (execution_id, counted) = (pending.execution_id, pending.total.clone());
-    Ok((standings, SettleUsageArgs { execution_id, counted, crossed }))
+    Ok((states, SettleUsageArgs { execution_id, counted, crossed }))
 }
 
 async fn fail_over_budget<S: EngineStore + ?Sized>(
     store: &S,
     execution_id: ExecutionId,
     fence: Fence,
-    standings: &[BudgetState],
+    states: &[BudgetState],
 ) -> Answer<bool> {
     let fails = |one: &&BudgetState| one.status == BudgetStatus::HardExceeded && one.on_hard_limit == OnHardLimit::Fail;
-    let Some(standing) = standings.iter().find(fails) else { return Ok(false) };
-    let dimensions = standing.exceeded.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    let message = format!("budget {} is exceeded: {dimensions}", standing.budget);
+    let Some(state) = states.iter().find(fails) else { return Ok(false) };
+    let dimensions = state.exceeded.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let message = format!("budget {} is exceeded: {dimensions}", state.budget);
     let category = Kind::parse(Code::BudgetExceeded.as_str())
         .map_err(|error| EngineError::Corrupt(format!("the category of a failure {error}")))?;
     let failure = Failure { category, message, permanent: true };

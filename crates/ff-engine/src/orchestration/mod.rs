@@ -141,7 +141,7 @@ pub trait Orchestration: EngineStore {
         budget::put(self, args)
     }
 
-    /// Returns a budget and its current standing.
+    /// Returns a budget and its current state.
     fn describe_budget(&self, budget: BudgetRef) -> impl Future<Output = Answer<BudgetInfo>> + Send {
         budget::describe(self, budget)
     }

@@ -56,7 +56,7 @@ fn suspension(model: &Model, args: &SuspendArgs, now: TimestampMs) -> Result<Eff
         match binding {
             WaitpointBinding::Pending { id, key } => {
                 let waitpoint = waitpoint(model, &execution.id, id).ok_or(Code::WaitpointNotFound)?;
-                match standing(execution, waitpoint, now) {
+                match waitpoint_status(execution, waitpoint, now) {
                     WaitpointStatus::Pending if waitpoint.key != *key => return Err(Code::InvalidWaitpointKey),
                     WaitpointStatus::Pending => {}
                     WaitpointStatus::RanOut => return Err(Code::PendingWaitpointExpired),
@@ -102,7 +102,7 @@ pub(crate) fn delivery(model: &Model, args: &DeliverArgs, now: TimestampMs) -> R
     if first.is_some_and(|first| now < first.until) {
         return Ok(Effect::Answered);
     }
-    match standing(execution, waitpoint, now) {
+    match waitpoint_status(execution, waitpoint, now) {
         _ if execution.is_finished() => Err(Code::TargetNotSignalable),
         WaitpointStatus::Pending | WaitpointStatus::Waited => Ok(Effect::Done),
         WaitpointStatus::RanOut => Err(Code::PendingWaitpointExpired),
@@ -145,7 +145,7 @@ pub(crate) fn closing(
     now: TimestampMs,
 ) -> Result<Effect, Code> {
     let waitpoint = waitpoint(model, &execution.id, &args.waitpoint_id).ok_or(Code::WaitpointNotFound)?;
-    match standing(execution, waitpoint, now) {
+    match waitpoint_status(execution, waitpoint, now) {
         WaitpointStatus::Pending => Ok(Effect::Done),
         WaitpointStatus::Waited => Err(Code::WaitpointNotPending),
         WaitpointStatus::RanOut | WaitpointStatus::Over => Ok(Effect::Answered),
@@ -173,7 +173,7 @@ pub(crate) enum WaitpointStatus {
     Over,
 }
 
-pub(crate) fn standing(execution: &Execution, waitpoint: &Waitpoint, now: TimestampMs) -> WaitpointStatus {
+pub(crate) fn waitpoint_status(execution: &Execution, waitpoint: &Waitpoint, now: TimestampMs) -> WaitpointStatus {
     let pends = execution.pending_waitpoints.iter().any(|pending| pending.id == waitpoint.id);
     let ran_out = waitpoint.expires_at.is_some_and(|at| now >= at);
     let used = waitpoint.suspension_id.is_some();

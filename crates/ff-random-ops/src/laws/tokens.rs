@@ -12,7 +12,7 @@ use ff_core::types::{ExecutionId, SignalName, TimestampMs};
 use ff_core::view::{Stop, View};
 
 use super::Verdict;
-use super::suspension::{WaitpointStatus, standing, verify};
+use super::suspension::{WaitpointStatus, waitpoint_status, verify};
 
 /// I11 and I12: tries every token on its own waitpoint and on neighbouring waitpoints.
 pub fn tokens_open_nothing_else(model: &Model, at: &Conditions) -> Verdict {
@@ -49,7 +49,7 @@ fn expected(
     now: TimestampMs,
 ) -> Result<(), Code> {
     verify(model, waitpoint, token, now)?;
-    match standing(execution, waitpoint, now) {
+    match waitpoint_status(execution, waitpoint, now) {
         _ if execution.is_finished() => Err(Code::TargetNotSignalable),
         WaitpointStatus::Pending | WaitpointStatus::Waited => Ok(()),
         WaitpointStatus::RanOut => Err(Code::PendingWaitpointExpired),

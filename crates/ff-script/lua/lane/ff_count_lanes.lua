@@ -1,4 +1,4 @@
---- Counts the executions of lanes on this partition by standing, and reads the settings of lanes whose home is here. Most lanes have
+--- Counts the executions of lanes on this partition by place, and reads the settings of lanes whose home is here. Most lanes have
 --- nothing on most partitions, so one `EXISTS` checks several lanes.
 ---
 --- key  lanes     set
@@ -7,7 +7,7 @@
 --- arg  finished  flag   whether to count finished executions
 ---
 --- ok   settings  names and values for each lane of `homed`
---- ok   found     index in `wanted`, index of the standing, count, and first or empty, repeated; rows of one standing are to be added up
+--- ok   found     index in `wanted`, index of the place, count, and first or empty, repeated; rows of one place are to be added up
 --- no   invalid_args
 --- flag no-writes
 
@@ -15,25 +15,25 @@
 local ASKED_AT_ONCE = 16
 
 local moment = clock()
-local places = finished and #standing.all or #standing.all - 1
+local places = finished and #lane_place.all or #lane_place.all - 1
 local found = {}
 
---- The keys of a range of lanes, grouped by lane: its standings, then its settings.
+--- The keys of a range of lanes, grouped by lane: its places, then its settings.
 local function keys_of(from, to)
   local names = {}
   for nth = from, to do
     local prefix = keys.lane_prefix(wanted[nth])
     for place = 1, places do
-      names[#names + 1] = prefix .. standing.all[place]
+      names[#names + 1] = prefix .. lane_place.all[place]
     end
     names[#names + 1] = prefix .. 'config'
   end
   return names
 end
 
---- Adds the count of one standing of a lane. Returns whether the standing is not empty.
+--- Adds the count of one place of a lane. Returns whether the place is not empty.
 local function add_count(nth, place, zset)
-  local count, first = standing.depth(standing.all[place], zset, moment)
+  local count, first = lane_place.depth(lane_place.all[place], zset, moment)
   if count > 0 then
     local at = #found
     found[at + 1], found[at + 2], found[at + 3], found[at + 4] = text(nth), text(place), text(count), first
@@ -60,7 +60,7 @@ for from = 1, #wanted, ASKED_AT_ONCE do
       own = own - (add_count(nth, place, names[before + place]) and 1 or 0)
     end
     -- The lane is configured, so work with requirements may wait in queues of its own.
-    for _, queue in ipairs(own > 0 and standing.classed(keys.lane_prefix(wanted[nth])) or {}) do
+    for _, queue in ipairs(own > 0 and lane_place.class_queues(keys.lane_prefix(wanted[nth])) or {}) do
       add_count(nth, 1, queue)
     end
   end

@@ -204,7 +204,7 @@ local function beside(id, flow, has_waited, counted)
   if flow then
     inputs, more = inputs_of(id)
   end
-  return resumption, inputs, bytes + more + (counted and steps.handed(counted) or 0)
+  return resumption, inputs, bytes + more + (counted and steps.claim_bytes(counted) or 0)
 end
 
 --- Cancels an execution if its flow is cancelled and does not spare it. Returns true if it did.

@@ -36,10 +36,10 @@ local function count(e, sent, moment)
   local concerned = tally.concerned(condition.leaves(tree), sent.waitpoint_key)
   local effect, counts = tally.weigh(counted, changed, concerned, all, sent)
   if counts and tally.meets(counted, tree) then
-    local handed = suspension.resumption_signals(e, counted)
+    local signals = suspension.resumption_signals(e, counted)
     sent.effect = 'resume_condition_satisfied'
     signal.record(e, sent, moment)
-    suspension.release(e, { how = 'satisfied' }, handed, delay_ms, moment)
+    suspension.release(e, { how = 'satisfied' }, signals, delay_ms, moment)
     return record.save(e)
   end
   sent.effect = effect

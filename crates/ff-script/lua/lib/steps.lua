@@ -30,7 +30,7 @@ function steps.count(counter, seq, kind, bytes)
 end
 
 --- Returns the bytes of steps that come with a claim.
-function steps.handed(counted)
+function steps.claim_bytes(counted)
   return math.min(steps.counter(counted).bytes, limits.claim_step_bytes)
 end
 
@@ -87,8 +87,8 @@ function steps.heads(id, counted)
 end
 
 --- Returns the steps and waits that were not undone.
-function steps.standing(heads)
-  local undone, standing = {}, {}
+function steps.not_undone(heads)
+  local undone, not_undone = {}, {}
   for _, head in ipairs(heads) do
     if head.kind == 'undo' then
       undone[head.name .. '\n' .. head.key] = true
@@ -96,10 +96,10 @@ function steps.standing(heads)
   end
   for _, head in ipairs(heads) do
     if head.kind ~= 'undo' and not undone[head.name .. '\n' .. head.key] then
-      standing[#standing + 1] = head
+      not_undone[#not_undone + 1] = head
     end
   end
-  return standing
+  return not_undone
 end
 
 --- Returns the number of the first step or wait of a name and a key; otherwise nil and the refusal.
@@ -128,7 +128,7 @@ function steps.kept(e, from_name, from_key)
     end
   end
   local kept = {}
-  for _, head in ipairs(steps.standing(heads)) do
+  for _, head in ipairs(steps.not_undone(heads)) do
     if from and head.seq < from or not from and head.outcome.succeeded then
       kept[#kept + 1] = head
     end

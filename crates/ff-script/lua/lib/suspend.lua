@@ -95,7 +95,7 @@ function suspend.satisfied_before(e, bindings)
   for _, id in ipairs(ids) do
     for _, one in ipairs(bindings) do
       if one.pending and one.id == id then
-        return answer_again(e.id, last.suspension_id, ids, suspension.handed_ids(last))
+        return answer_again(e.id, last.suspension_id, ids, suspension.delivered_ids(last))
       end
     end
   end
@@ -103,7 +103,7 @@ end
 
 --- Evaluates early signals, waitpoint by waitpoint, in the order they came to each. Returns the counted signals as the fields of a hash,
 --- and the signals for the worker if they meet the condition. Signals that no leaf could count any more are not read.
-local function weigh_early(kept, bindings)
+local function count_early(kept, bindings)
   local tree = condition.read(kept.condition)
   local leaves = condition.leaves(tree)
   local _, all = suspension.policy(kept)
@@ -140,7 +140,7 @@ end
 
 --- Suspends an execution, unless its condition is already met, and returns the answer.
 function suspend.begin(e, kept, bindings, idempotency_key, ttl_ms, moment)
-  local changed, handed = weigh_early(kept, bindings)
+  local changed, resumption = count_early(kept, bindings)
   local used, granted = {}, {}
   for nth, one in ipairs(bindings) do
     used[one.id], granted[nth] = true, { one.id, one.key, one.token }
@@ -150,9 +150,9 @@ function suspend.begin(e, kept, bindings, idempotency_key, ttl_ms, moment)
     pending.keep(e, pending.live(e, moment, used))
   end
   local signals
-  if handed then
-    suspension.past(e, kept, { how = 'already_satisfied' }, handed, moment)
-    signals = ids_of(handed)
+  if resumption then
+    suspension.past(e, kept, { how = 'already_satisfied' }, resumption, moment)
+    signals = ids_of(resumption)
   else
     event_feed.to(e, 'suspended')
     lease.finish(e, 'suspended', nil, nil, nil, moment)

@@ -22,7 +22,7 @@ function suspension.bound(kept)
   return bound
 end
 
---- Returns the resume policy of a suspension: its delay, and whether all signals are handed on.
+--- Returns the resume policy of a suspension: its delay, and whether all signals are delivered.
 function suspension.policy(kept)
   local policy = kept.policy and cjson.decode(kept.policy) or {}
   return policy.resume_delay_ms or 0, policy.handed == 'all'
@@ -75,7 +75,7 @@ function suspension.past(e, kept, ended, signals, moment)
   e.suspension, e.last = nil, nil
 end
 
---- Returns the signals that would be handed on if the suspension ended now. `counted` holds counted signals that are not written yet.
+--- Returns the signals that would be delivered if the suspension ended now. `counted` holds counted signals that are not written yet.
 function suspension.resumption_signals(e, counted)
   local all = record.hash(keys.of(e.id, 'suspension:tally')) or {}
   for name, value in pairs(counted or {}) do
@@ -86,20 +86,20 @@ function suspension.resumption_signals(e, counted)
 end
 
 --- Releases a suspended execution after a delay. This alone closes its waitpoints, because their suspension no longer exists.
-function suspension.release(e, ended, handed, delay_ms, moment)
+function suspension.release(e, ended, signals, delay_ms, moment)
   event_feed.to(e, 'released', 'by', RESUMED_BY[ended.how])
-  suspension.past(e, e.suspension, ended, handed, moment)
+  suspension.past(e, e.suspension, ended, signals, moment)
   record.drop(e, 'current_waitpoint_id')
   phase.delayed(e, moment + delay_ms, 'resume', moment)
 end
 
 --- Releases an execution with an internal signal, recorded at its first waitpoint after the signals counted so far.
 function suspension.release_with(e, ended, sent, delay_ms, moment)
-  local handed = suspension.resumption_signals(e)
-  handed[#handed + 1] = { id = sent.id, bytes = sent.bytes }
+  local signals = suspension.resumption_signals(e)
+  signals[#signals + 1] = { id = sent.id, bytes = sent.bytes }
   sent.waitpoint_id, sent.effect = suspension.bound(e.suspension)[1].id, 'resume_condition_satisfied'
   signal.record(e, sent, moment)
-  suspension.release(e, ended, handed, delay_ms or suspension.policy(e.suspension), moment)
+  suspension.release(e, ended, signals, delay_ms or suspension.policy(e.suspension), moment)
 end
 
 --- Releases an execution on timeout. A suspension times out once, so its id serves the signal as well.
@@ -145,8 +145,8 @@ function suspension.forget(e)
   end
 end
 
---- Returns the ids of the signals that a past suspension handed to its worker.
-function suspension.handed_ids(last)
+--- Returns the ids of the signals that a past suspension delivered to its worker.
+function suspension.delivered_ids(last)
   local ids = {}
   for id in (last.handed or ''):gmatch('(%S+) %d+') do
     ids[#ids + 1] = id

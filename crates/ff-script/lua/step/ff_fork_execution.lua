@@ -39,7 +39,7 @@ if before_name then
   end
 end
 local copied, counter = {}, steps.counter()
-for _, head in ipairs(steps.standing(heads)) do
+for _, head in ipairs(steps.not_undone(heads)) do
   if head.outcome.succeeded and (not before or head.seq < before) then
     copied[#copied + 1] = head
     steps.count(counter, head.seq, head.kind, head.bytes)

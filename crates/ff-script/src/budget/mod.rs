@@ -177,7 +177,7 @@ pub async fn ff_report_usage_and_check(
     };
     let (state, _, mut fields) = ask_home(server, &definition, call).await?;
     if state.is_some() {
-        return Ok(BudgetAnswer { standing: None, crossed: false });
+        return Ok(BudgetAnswer { state: None, crossed: false });
     }
     let (budget, on_hard_limit) = (fields.read::<BudgetName>()?, hard_limit_of(&fields.text()?)?);
     let crossed = fields.maybe_text()?.is_some();
@@ -189,7 +189,7 @@ pub async fn ff_report_usage_and_check(
         balance.reserved.insert(dimension.clone(), row.read()?);
         limits.insert(dimension, BudgetLimit { hard: row.maybe_read()?, soft: row.maybe_read()? });
     }
-    Ok(BudgetAnswer { standing: Some(BudgetState::of(budget, on_hard_limit, &limits, &balance)), crossed })
+    Ok(BudgetAnswer { state: Some(BudgetState::of(budget, on_hard_limit, &limits, &balance)), crossed })
 }
 
 /// Clears the usage of a budget's current period.

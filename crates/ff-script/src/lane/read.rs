@@ -16,12 +16,12 @@ use crate::{Fields, ScriptError, Server};
 pub struct LaneFields {
     /// The configuration, if there is one.
     pub lane: Option<Lane>,
-    /// Only the standings that are not empty.
+    /// Only the places that are not empty.
     pub depths: Depths,
 }
 
-/// The standings in the order of the function's answer.
-const STANDINGS: [LanePlace; 10] = [
+/// The places in the order of the function's answer.
+const PLACES: [LanePlace; 10] = [
     LanePlace::Waiting,
     LanePlace::Delayed,
     LanePlace::Active,
@@ -52,7 +52,7 @@ pub async fn ff_read_lanes(
 /// Counts and settings of lanes on a partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CountedLanes {
-    /// The depths of each wanted lane, only the standings that are not empty.
+    /// The depths of each wanted lane, only the places that are not empty.
     pub depths: Vec<Depths>,
     /// The configured lanes among those whose home it is.
     pub configured: Vec<Lane>,
@@ -79,14 +79,14 @@ pub async fn ff_count_lanes(
     let mut row = fields.nested()?;
     let mut depths = vec![Depths::new(); wanted.len()];
     while !row.is_empty() {
-        let (place, standing): (usize, usize) = (row.read()?, row.read()?);
+        let (nth_lane, nth_place): (usize, usize) = (row.read()?, row.read()?);
         let depth = Depth { count: row.read()?, first_at: row.maybe_read()?.map(TimestampMs) };
-        let of = place.checked_sub(1).and_then(|nth| depths.get_mut(nth));
-        let standing = standing.checked_sub(1).and_then(|nth| STANDINGS.get(nth));
-        let (Some(of), Some(standing)) = (of, standing) else {
+        let of = nth_lane.checked_sub(1).and_then(|nth| depths.get_mut(nth));
+        let place = nth_place.checked_sub(1).and_then(|nth| PLACES.get(nth));
+        let (Some(of), Some(place)) = (of, place) else {
             return Err(ScriptError::parse("ff_count_lanes counted what it was not asked for"));
         };
-        let known = of.entry(*standing).or_default();
+        let known = of.entry(*place).or_default();
         *known = known.with(depth);
     }
     Ok(CountedLanes { depths, configured })
@@ -96,12 +96,12 @@ impl LaneFields {
     fn read(name: &LaneId, mut row: Fields) -> Result<Self, ScriptError> {
         let lane = lane(name, &Hash::parse(row.list()?)?)?;
         let mut depths = Depths::new();
-        for standing in STANDINGS {
+        for place in PLACES {
             let (count, first_at) = (row.read()?, row.maybe_read()?.map(TimestampMs));
             // Finished executions have no age.
-            let first_at = first_at.filter(|_| standing != LanePlace::Finished);
+            let first_at = first_at.filter(|_| place != LanePlace::Finished);
             if count > 0 {
-                depths.insert(standing, Depth { count, first_at });
+                depths.insert(place, Depth { count, first_at });
             }
         }
         let mut classed = row.nested()?;

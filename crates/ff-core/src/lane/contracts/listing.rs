@@ -226,9 +226,9 @@ mod tests {
         LaneId::parse_key(text).unwrap()
     }
 
-    fn lane(text: &str, standing: Option<LanePlace>) -> LaneInfo {
+    fn lane(text: &str, place: Option<LanePlace>) -> LaneInfo {
         let (namespace, lane_id) = key(text).apart();
-        let depths = standing.map(|standing| (standing, Depth { count: 1, first_at: None })).into_iter().collect();
+        let depths = place.map(|place| (place, Depth { count: 1, first_at: None })).into_iter().collect();
         LaneInfo { namespace, lane_id, settings: LaneSettings::default(), depths }
     }
 
@@ -266,8 +266,8 @@ mod tests {
     fn a_page_ends_when_it_has_enough_or_looked_at_enough() {
         let mut fill = LanesPageBuilder::of(&args(None, None, 2));
         for name in ["a", "b", "c", "d"] {
-            let standing = if name == "b" { LanePlace::Finished } else { LanePlace::Active };
-            fill.look(lane(name, Some(standing)), false);
+            let place = if name == "b" { LanePlace::Finished } else { LanePlace::Active };
+            fill.look(lane(name, Some(place)), false);
         }
         let page = fill.into_page();
         assert_eq!(page.lanes.iter().map(|lane| lane.lane_id.as_str()).collect::<Vec<_>>(), ["a", "c"]);

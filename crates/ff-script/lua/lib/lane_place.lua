@@ -1,9 +1,9 @@
---- The standings of a lane: how many executions are in each place, and the first one there.
+--- The places of a lane: how many executions are in each place, and the first one there.
 
-local standing = {}
+local lane_place = {}
 
---- The names of a lane's standings, in the order of a reply. Finished executions come last.
-standing.all = {
+--- The names of a lane's places, in the order of a reply. Finished executions come last.
+lane_place.all = {
   'eligible', 'delayed', 'active', 'suspended', 'blocked:dependencies', 'blocked:route', 'blocked:quota', 'blocked:budget',
   'blocked:operator', 'terminal',
 }
@@ -23,8 +23,8 @@ local function oldest(queue, moment)
   return first
 end
 
---- Returns how many executions a standing has, and the time of the first one, empty if there is none.
-function standing.depth(name, zset, moment)
+--- Returns how many executions are in a place, and the time of the first one, empty if there is none.
+function lane_place.depth(name, zset, moment)
   local count, first = call('ZCARD', zset), nil
   -- Finished executions have no age.
   if count > 0 and name == 'eligible' then
@@ -36,7 +36,7 @@ function standing.depth(name, zset, moment)
 end
 
 --- Returns the queues of a configured lane for work with requirements, one per class, and the queue of keyed work.
-function standing.classed(prefix)
+function lane_place.class_queues(prefix)
   local queues = {}
   local classes, has_keys = unpack(call('HMGET', prefix .. 'config', 'classes', 'keyed'))
   for class in (classes or ''):gmatch('[^\n]+') do
@@ -46,4 +46,4 @@ function standing.classed(prefix)
   return queues
 end
 
-return standing
+return lane_place
