@@ -103,6 +103,8 @@ impl<J: Coalesce> Coalescer<J> {
             self.put_back(&group, unprepared);
             if !ready.is_empty() {
                 send(&calls, ready).await;
+                // Callers that were just answered often make their next call at once.
+                self.let_others_join(&group).await;
             }
         }
     }

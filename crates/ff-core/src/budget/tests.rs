@@ -156,10 +156,7 @@ fn a_claim_reserves_a_report_settles_and_the_end_releases_the_rest() {
     assert!(world.run(&budget, three).is_none(), "40 + 40 + 40 is over 100");
     assert_eq!((world.tokens(&budget).used, world.tokens(&budget).reserved), (0, 80));
     let state = world.spend(first, "a", 30);
-    assert_eq!(
-        (state.status, state.remaining.values().copied().collect::<Vec<_>>()),
-        (BudgetStatus::Ok, vec![20])
-    );
+    assert_eq!((state.status, state.remaining.values().copied().collect::<Vec<_>>()), (BudgetStatus::Ok, vec![20]));
     assert_eq!((world.tokens(&budget).used, world.tokens(&budget).reserved), (30, 50));
     let settled = world.release(&budget, first);
     assert_eq!((settled.released, settled.woken.len()), (1, 0), "70 are taken, 40 more do not fit");

@@ -331,8 +331,7 @@ fn a_command_names_the_namespace_where_it_must() {
 #[test]
 fn a_lane_is_explained_by_what_keeps_most_of_it_back() {
     let explained = |settings: LaneSettings, depths: &[(LanePlace, u64)], workers: &[Worker]| {
-        let depths =
-            depths.iter().map(|(place, count)| (*place, Depth { count: *count, first_at: None })).collect();
+        let depths = depths.iter().map(|(place, count)| (*place, Depth { count: *count, first_at: None })).collect();
         let (namespace, lane_id) = (Namespace::default_name(), LaneId::default_name());
         explain_lane(LaneInfo { namespace, lane_id, settings, depths }, workers)
     };

@@ -12,7 +12,7 @@ use ff_core::types::{ExecutionId, SignalName, TimestampMs};
 use ff_core::view::{Stop, View};
 
 use super::Verdict;
-use super::suspension::{WaitpointStatus, waitpoint_status, verify};
+use super::suspension::{WaitpointStatus, verify, waitpoint_status};
 
 /// I11 and I12: tries every token on its own waitpoint and on neighbouring waitpoints.
 pub fn tokens_open_nothing_else(model: &Model, at: &Conditions) -> Verdict {

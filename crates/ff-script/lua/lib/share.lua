@@ -6,15 +6,20 @@ local function field(partition)
   return 'share:' .. partition
 end
 
+--- Reads the value of a field.
+local function parse(stored)
+  local held, seq, counted_at = stored:match('^(%d+) (%d+) (%d+)$')
+  return { held = tonumber(held), seq = tonumber(seq), counted_at = tonumber(counted_at) }
+end
+
 --- Returns all shares by partition: how many are held, the last grant, and when it was counted. Also returns how many are held in all.
 function share.all(lane)
   local flat, all, held = call('HGETALL', keys.lane(lane, 'config')), {}, 0
   for nth = 1, #flat, 2 do
     local partition = flat[nth]:match('^share:(%d+)$')
     if partition then
-      local of, seq, counted_at = flat[nth + 1]:match('^(%d+) (%d+) (%d+)$')
-      all[tonumber(partition)] = { held = tonumber(of), seq = tonumber(seq), counted_at = tonumber(counted_at) }
-      held = held + tonumber(of)
+      local one = parse(flat[nth + 1])
+      all[tonumber(partition)], held = one, held + one.held
     end
   end
   return all, held
@@ -28,8 +33,7 @@ function share.some(lane, partitions)
   end
   local found = call('HMGET', keys.lane(lane, 'config'), unpack(fields))
   for nth, kept in ipairs(found) do
-    local of, seq = (kept or ''):match('^(%d+) (%d+)')
-    found[nth] = of and { held = tonumber(of), seq = tonumber(seq) } or false
+    found[nth] = kept and parse(kept)
   end
   return found
 end
