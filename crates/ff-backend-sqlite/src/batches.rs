@@ -33,7 +33,7 @@ const RUN: usize = 300;
 /// Minimum number of answers of each kind, below which the runs prove nothing.
 const LEAST: &[(&str, usize)] = &[
     ("claimed for a first try", 400),
-    ("signal handed", 60),
+    ("claimed with a signal", 60),
     ("flow staged", 40),
     ("flow grown", 40),
     ("flow cancelled", 5),
@@ -45,7 +45,7 @@ const LEAST: &[(&str, usize)] = &[
     ("execution_not_found", 1),
     ("flow_not_found", 1),
     ("cycle_detected", 1),
-    ("inputs handed", 10),
+    ("claimed with inputs", 10),
     ("hold", 50),
     ("release_hold", 20),
     ("assign", 20),

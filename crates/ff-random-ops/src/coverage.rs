@@ -125,21 +125,21 @@ impl Coverage {
                 None if task.flow.is_some() && task.resumed => self.record("went on after its children"),
                 None => {}
             }
-            signals.iter().for_each(|_| self.record("signal handed"));
+            signals.iter().for_each(|_| self.record("claimed with a signal"));
             if signals.len() > 1 {
-                self.record("several signals handed");
+                self.record("claimed with several signals");
             }
             if signals.iter().any(|received| received.payload.is_some()) {
-                self.record("bytes of signals handed");
+                self.record("claimed with bytes of signals");
             }
             if inputs.iter().any(|input| input.payload.is_some()) {
-                self.record("inputs handed");
+                self.record("claimed with inputs");
             }
             if !steps.steps.is_empty() {
-                self.record("steps handed");
+                self.record("claimed with steps");
             }
             if steps.next.is_some() {
-                self.record("some of the steps handed");
+                self.record("claimed with some steps");
             }
         }
     }

@@ -144,7 +144,7 @@ const EVERYTHING: &[&str] = &[EXECUTIONS, SUSPENSIONS, RARE_SUSPENSIONS, FLOWS, 
 /// Required events of executions and leases.
 const EXECUTIONS: &str = "submitted, submitted duplicate, taken, several claimed, claimed for a first try, claimed for a retry, \
     claimed after a lost lease, claimed for a replay, claimed again after a wait, renewed, noted, completed, \
-    step recorded, step recorded before, steps handed, forked with steps, \
+    step recorded, step recorded before, claimed with steps, forked with steps, \
     failed for good, failed with a retry, delayed, cancelled, cancelled already, replayed, revoked, revoked already, pumped, \
     reopened the store, ended by its holder, ended by cancel, ended by deadline, ended by timeouts, ended by reclaims, \
     execution_not_found, execution_not_active, execution_not_terminal, max_replays_exhausted, idempotency_conflict, \
@@ -161,8 +161,8 @@ const SUSPENSIONS: &str = "suspended, already satisfied, waitpoint created, wait
     invalid_input, limit_exceeded";
 
 /// Further events of suspensions, required only with the full mix.
-const RARE_SUSPENSIONS: &str = "waitpoint closed already, resumed already, rotated noop, several signals handed, \
-    bytes of signals handed, escalated by a timeout, failed by a timeout of its wait, cancelled by a timeout of its wait, \
+const RARE_SUSPENSIONS: &str = "waitpoint closed already, resumed already, rotated noop, claimed with several signals, \
+    claimed with bytes of signals, escalated by a timeout, failed by a timeout of its wait, cancelled by a timeout of its wait, \
     expired by a timeout of its wait, rotation_conflict, invalid_grace_ms";
 
 /// Required events of flows, also in shorter comparisons.
@@ -175,7 +175,7 @@ const FLOWS: &str = "flow submitted, flow created, flow grown, flow closed, flow
 /// Further events of flows, required only with the full mix.
 const RARE_FLOWS: &str = "flow submitted duplicate, flow created duplicate, flow grown before, flow closed with members left, \
     flow closed already, edge settled as satisfied, edge settled as failed, edge settled as skipped, flow cancelled already, \
-    children have failed, inputs handed, went on after its children, a cascade was left, ended by its upstreams, \
+    children have failed, claimed with inputs, went on after its children, a cascade was left, ended by its upstreams, \
     ended by its flow, ended by a join, join met, join impossible, all_of, any_of, quorum, a later round, payload replaced, \
     flow left open, flow left running, flow completed, flow failed, flow left cancelled, flow reopened, \
     execution_not_in_flow";

@@ -157,7 +157,7 @@ impl Suspend {
             // All answers are handed over, so that the handler can find the first of several that arrived early.
             true => (
                 SuspendReason::WaitingForApproval,
-                ResumePolicy { handed: SignalSelection::All, ..ResumePolicy::default() },
+                ResumePolicy { signals: SignalSelection::All, ..ResumePolicy::default() },
             ),
             false => (SuspendReason::WaitingForSignal, ResumePolicy::default()),
         };
@@ -249,7 +249,7 @@ mod tests {
             reason: SuspendReason::WaitingForApproval,
             timeout: Some(Timeout::At(TimestampMs(9))),
             timeout_behavior: TimeoutBehavior::Escalate,
-            resume_policy: ResumePolicy { resume_delay_ms: 5, handed: SignalSelection::All },
+            resume_policy: ResumePolicy { resume_delay_ms: 5, signals: SignalSelection::All },
             continuation: Some("page 7".into()),
             idempotency_key: Some(IdempotencyKey::parse("once").unwrap()),
             dedup_ttl_ms: 7,
@@ -290,7 +290,10 @@ mod tests {
         let args = read(r#""approval":{"question":"Deploy?"}"#).unwrap();
         assert_eq!(args.waitpoints, [WaitpointBinding::Fresh { key: key("approval") }]);
         assert_eq!(args.condition, Condition::approval(&key("approval")));
-        assert_eq!((args.reason, args.resume_policy.handed), (SuspendReason::WaitingForApproval, SignalSelection::All));
+        assert_eq!(
+            (args.reason, args.resume_policy.signals),
+            (SuspendReason::WaitingForApproval, SignalSelection::All)
+        );
         let named = read(r#""approval":{"question":"Deploy?"},"waitpoints":[{"key":"deploy"}],"timeout_in_ms":5"#);
         let named = named.unwrap();
         assert_eq!((named.condition, named.timeout), (Condition::approval(&key("deploy")), Some(Timeout::After(5))));

@@ -115,7 +115,7 @@ fn a_password_is_never_shown() {
 fn every_setting_is_on_the_page() {
     const BEGIN: &str = "<!-- Written by `FF_BLESS=1 cargo test -p ff-cli --test cli on_the_page`. -->\n";
     let config = CommandRun::of(command(TempDir::new().unwrap().path(), &["config", "--json"])).json();
-    let mut rows = "| in the file | flag | variable | unless said | |\n|---|---|---|---|---|\n".to_owned();
+    let mut rows = "| in the file | flag | variable | default | |\n|---|---|---|---|---|\n".to_owned();
     for one in config["settings"].as_array().unwrap() {
         let text = |field: &str| one[field].as_str().unwrap_or_default().replace('|', "\\|");
         let quoted = |field: &str| if text(field).is_empty() { String::new() } else { format!("`{}`", text(field)) };

@@ -63,7 +63,7 @@ pub(crate) async fn work_that_never_waited_brings_no_signals(world: World) {
 pub(crate) async fn a_worker_that_requests_all_signals_gets_uncounted_ones_too(world: World) {
     let held = world.held().await;
     let either = any([count(2, Distinct::Signals, &["a"]), named("b", "go")]);
-    let resume_policy = ResumePolicy { handed: SignalSelection::All, ..ResumePolicy::default() };
+    let resume_policy = ResumePolicy { signals: SignalSelection::All, ..ResumePolicy::default() };
     let [a, b] = held.wait(SuspendArgs { resume_policy, ..held.wish_for(either, &["a", "b"]) }).await;
     for (waitpoint, name) in [(&b, "note"), (&a, "half"), (&b, "go")] {
         waitpoint.send(name).await.unwrap();

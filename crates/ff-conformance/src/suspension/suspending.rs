@@ -76,7 +76,7 @@ pub(crate) async fn a_suspension_reads_back_as_requested(world: World) {
         requested_by: SuspendedBy::Policy,
         timeout: Some(Timeout::After(60_000)),
         timeout_behavior: TimeoutBehavior::Escalate,
-        resume_policy: ResumePolicy { resume_delay_ms: 7, handed: SignalSelection::All },
+        resume_policy: ResumePolicy { resume_delay_ms: 7, signals: SignalSelection::All },
         ..held.wish_for(all([signal("b"), signal("a")]), &["a", "b"])
     };
     let waitpoints: [_; 2] = held.wait(wish.clone()).await;

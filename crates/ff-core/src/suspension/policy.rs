@@ -14,7 +14,7 @@ pub struct ResumePolicy {
     /// Delay before a worker can claim it again.
     pub resume_delay_ms: u64,
     /// Which signals the worker receives.
-    pub handed: SignalSelection,
+    pub signals: SignalSelection,
 }
 
 text_enum! {
@@ -87,7 +87,7 @@ mod tests {
     fn a_policy_of_all_signals_also_hands_over_uncounted_ones() {
         let mut fixture = ExecutionFixture::running(at(0));
         let named = Condition::Signal { waitpoint: key("a"), name: SignalName::parse("go").ok() };
-        let resume_policy = ResumePolicy { handed: SignalSelection::All, ..ResumePolicy::default() };
+        let resume_policy = ResumePolicy { signals: SignalSelection::All, ..ResumePolicy::default() };
         let args = SuspendArgs { resume_policy, ..fixture.suspension_for(named, &["a"]) };
         let granted = fixture.ask(args, at(1)).unwrap().waitpoints.remove(0);
         fixture.deliver(&granted, "note", at(2));

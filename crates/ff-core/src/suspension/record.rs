@@ -52,7 +52,7 @@ impl Suspension {
     pub(crate) fn weigh(&mut self, signal: &SignalMatch<'_>) -> Weight {
         let weight = self.tally.weigh(&self.condition, signal);
         let keep =
-            self.resume_policy.handed == SignalSelection::All && self.uncounted.len() < limits::CONDITION_SIGNALS;
+            self.resume_policy.signals == SignalSelection::All && self.uncounted.len() < limits::CONDITION_SIGNALS;
         if weight != Weight::Counted && keep {
             let (signal_id, payload_bytes) = (signal.signal_id, signal.payload_bytes);
             self.uncounted.push(CountedSignal { signal_id, payload_bytes, counts_as: None });
@@ -68,7 +68,7 @@ impl Suspension {
     /// if it is not met, those that have counted so far.
     pub(crate) fn resumption_signals(&self) -> Vec<CountedSignal> {
         let mut signals = self.tally.satisfiers(&self.condition);
-        let everything = self.resume_policy.handed == SignalSelection::All;
+        let everything = self.resume_policy.signals == SignalSelection::All;
         if everything || !self.is_met() {
             add_new(&mut signals, self.tally.counted());
         }

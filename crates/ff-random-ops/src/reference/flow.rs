@@ -178,7 +178,7 @@ pub(crate) fn graph_of(plan: &Plan) -> SubmitFlowArgs {
     }
 }
 
-/// Returns the named inputs that a worker is handed with its claim.
+/// Returns the named inputs that a worker gets with its claim.
 pub(crate) fn inputs_of(model: &Model, task: &Task) -> Vec<Input> {
     let Some(place) = &task.flow else { return vec![] };
     let (flow, member, side) = (place.flow_id, task.execution_id, Side::Incoming);

@@ -389,7 +389,7 @@ impl Reference {
     }
 }
 
-/// Returns a task with all data that its worker is handed.
+/// Returns a task with all data that its worker gets.
 fn claimed_with(model: &Model, task: &Task) -> ClaimedExecution {
     let payload = model.payload(&task.execution_id).cloned().unwrap();
     let resumption = task.resumption.as_ref();

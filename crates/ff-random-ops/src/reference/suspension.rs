@@ -126,7 +126,7 @@ impl Reference {
             requested_by: SuspendedBy::Worker,
             timeout: wish.timeout,
             timeout_behavior: wish.behavior,
-            resume_policy: ResumePolicy { resume_delay_ms: wish.delay_ms, handed: wish.selection },
+            resume_policy: ResumePolicy { resume_delay_ms: wish.delay_ms, signals: wish.selection },
             continuation: (wish.delay_ms > 0).then(|| "where it was".into()),
             idempotency_key: wish.key.map(remembered),
             dedup_ttl_ms: DEDUP_MS,

@@ -71,7 +71,7 @@ const EXECUTIONS: &[(&str, usize)] = &[
     ("invalid_frame_type", 2),
     ("step recorded", 200),
     ("step recorded before", 20),
-    ("steps handed", 20),
+    ("claimed with steps", 20),
     ("replayed from a step", 2),
     ("forked with steps", 10),
     ("forked before", 10),

@@ -9,7 +9,7 @@ local function is_policy(json)
   end
   for name, value in pairs(policy) do
     local delay = name == 'resume_delay_ms' and type(value) == 'number' and whole(value)
-    if not (delay and delay <= limits.span_max_ms or name == 'handed' and (value == 'matched' or value == 'all')) then
+    if not (delay and delay <= limits.span_max_ms or name == 'signals' and (value == 'matched' or value == 'all')) then
       return false
     end
   end

@@ -25,7 +25,7 @@ end
 --- Returns the resume policy of a suspension: its delay, and whether all signals are delivered.
 function suspension.policy(kept)
   local policy = kept.policy and cjson.decode(kept.policy) or {}
-  return policy.resume_delay_ms or 0, policy.handed == 'all'
+  return policy.resume_delay_ms or 0, policy.signals == 'all'
 end
 
 local function flat(fields)
@@ -68,7 +68,7 @@ function suspension.past(e, kept, ended, signals, moment)
   for nth, one in ipairs(signals) do
     lines[nth] = one.id .. ' ' .. text(one.bytes)
   end
-  append(fields, 'handed', lines[1] and table.concat(lines, '\n'))
+  append(fields, 'signals', lines[1] and table.concat(lines, '\n'))
   local last = keys.of(e.id, 'suspension:last')
   call('DEL', keys.of(e.id, 'suspension:current'), keys.of(e.id, 'suspension:tally'), last)
   call('HSET', last, unpack(fields))
@@ -141,14 +141,14 @@ function suspension.forget(e)
   if suspension.last(e) then
     local last = keys.of(e.id, 'suspension:last')
     call('HSET', last, 'how', 'execution_ended')
-    call('HDEL', last, 'handed', 'continuation', 'decision', 'trigger_type', 'requested_by', 'reason')
+    call('HDEL', last, 'signals', 'continuation', 'decision', 'trigger_type', 'requested_by', 'reason')
   end
 end
 
 --- Returns the ids of the signals that a past suspension delivered to its worker.
 function suspension.delivered_ids(last)
   local ids = {}
-  for id in (last.handed or ''):gmatch('(%S+) %d+') do
+  for id in (last.signals or ''):gmatch('(%S+) %d+') do
     ids[#ids + 1] = id
   end
   return ids
@@ -162,7 +162,7 @@ function suspension.resumption(id)
     return nil, 0
   end
   local ids, with_payload, total, full = {}, 0, 0, false
-  for signal_id, size in (last.handed or ''):gmatch('(%S+) (%d+)') do
+  for signal_id, size in (last.signals or ''):gmatch('(%S+) (%d+)') do
     local bytes = tonumber(size)
     full = full or with_payload > 0 and total + bytes > limits.resume_bytes
     if not full then

@@ -68,7 +68,7 @@ pub(super) fn past(fields: &Hash) -> Result<Option<Box<PastSuspension>>, ScriptE
         ended,
         paused_by_budget: fields.text("paused_by_budget")?.is_some(),
         continuation: fields.owned("continuation")?,
-        signals: lines(fields.text("handed")?, signal)?,
+        signals: lines(fields.text("signals")?, signal)?,
     })))
 }
 

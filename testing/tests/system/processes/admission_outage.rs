@@ -138,7 +138,7 @@ impl Outage {
             let filter = Filter { state: Some(PublicState::Active), ..Filter::everything(Namespace::default_name()) };
             let active = ListArgs { filter, after: None, limit: limits::PAGE };
             let active = self.flowfabric.backend().list(active).await.unwrap().executions.len();
-            assert_eq!(active, held.len(), "work is leased that nobody was handed");
+            assert_eq!(active, held.len(), "work is leased that no worker received");
             let Task { execution_id, fence, .. } = held.remove(0);
             let end = CompleteArgs { execution_id, fence, result: None };
             self.flowfabric.backend().complete(end).await.unwrap();

@@ -119,7 +119,7 @@ const SUSPEND: &[Case] = &[
     (Plain(Held), |scene| condition(scene, r#"{"type":"any_of","members":[{"type":"some_of"}]}"#), InvalidJson),
     (Plain(Held), |scene| policy(scene, "x"), InvalidPolicyJson),
     (Plain(Held), |scene| policy(scene, r#"{"resume_delay_ms":-1}"#), InvalidPolicyJson),
-    (Plain(Held), |scene| policy(scene, r#"{"handed":"some"}"#), InvalidPolicyJson),
+    (Plain(Held), |scene| policy(scene, r#"{"signals":"some"}"#), InvalidPolicyJson),
     (Plain(Held), |scene| policy(scene, r#"{"close_waitpoint_on_resume":true}"#), InvalidPolicyJson),
 ];
 

@@ -59,7 +59,7 @@ impl WaitForApproval {
         let wait = Suspend::new(context, name).reason(SuspendReason::WaitingForApproval).set(|plan| {
             plan.condition = Condition::approval(&plan.name);
             // Request all answers that came early, so that the first of them can be found.
-            plan.resume_policy.handed = SignalSelection::All;
+            plan.resume_policy.signals = SignalSelection::All;
             plan.may_time_out = false;
         });
         Self { wait }

@@ -60,7 +60,7 @@ impl BudgetPause {
             .set(|plan| {
                 plan.condition = Condition::approval(&plan.name);
                 // Request all answers that came early, so that the first of them can be found.
-                plan.resume_policy.handed = SignalSelection::All;
+                plan.resume_policy.signals = SignalSelection::All;
                 (plan.may_time_out, plan.step, plan.note) = (false, Some(self.step), Some(note));
             });
         if let Some(announce) = announce {

@@ -66,7 +66,7 @@ impl Suspend {
 
     /// Makes the wait return all signals that arrived, including those that the condition did not need.
     pub fn all_signals(self) -> Self {
-        self.set(|plan| plan.resume_policy.handed = SignalSelection::All)
+        self.set(|plan| plan.resume_policy.signals = SignalSelection::All)
     }
 
     /// Calls `tell` with the waitpoints right before the wait begins, for example to send links or to register a callback.

@@ -46,7 +46,7 @@ async fn no_step_takes_long_however_many_signals_came_early() {
         let part = |waitpoint: &WaitpointKey| Condition::Signal { waitpoint: waitpoint.clone(), name: name.clone() };
         Condition::AllOf { members: keys.iter().map(part).collect() }
     };
-    for (handed, is_met) in
+    for (signals, is_met) in
         [(SignalSelection::Matched, true), (SignalSelection::Matched, false), (SignalSelection::All, false)]
     {
         for _ in 0..TIMES {
@@ -55,7 +55,7 @@ async fn no_step_takes_long_however_many_signals_came_early() {
             let args = SuspendArgs {
                 waitpoints: waitpoints.iter().map(pending).collect(),
                 condition: if is_met { met(keys) } else { unmet(keys) },
-                resume_policy: ResumePolicy { handed, ..ResumePolicy::default() },
+                resume_policy: ResumePolicy { signals, ..ResumePolicy::default() },
                 ..SuspendArgs::new(id.0, id.1, key("a"))
             };
             let outcome = store.suspend(args).await.unwrap().outcome;
