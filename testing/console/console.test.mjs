@@ -1,29 +1,29 @@
-// The console in a real browser, as a person uses it: what every change has to keep.
+// Tests of the console in a browser that run for every change.
 
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 
-import { TestServer, closeBrowser, examine, goTo, idOf, open, overflow } from "./browser.mjs";
-import { fill } from "./fill.mjs";
+import { TestServer, closeBrowser, seriousViolations, goTo, encodeId, open, overflow } from "./browser.mjs";
+import { createSamples } from "./fill.mjs";
 
-let server, made;
+let server, samples;
 
 before(async () => {
   server = await TestServer.start();
-  made = await fill(server.work);
+  samples = await createSamples(server.client);
 });
 
 after(async () => {
   await closeBrowser();
-  await server.end();
+  await server.dispose();
 });
 
 const PAGES = () => [
   ["overview", "#/", "Needs attention"],
   ["executions", "#/executions", "agent.deploy"],
-  ["execution", `#/executions/${idOf(made.agent)}`, "Deploy 9fceb02 to production?"],
+  ["execution", `#/executions/${encodeId(samples.agent)}`, "Deploy 9fceb02 to production?"],
   ["flows", "#/flows", "nightly"],
-  ["flow", `#/flows/${made.flow}`, "1 of 4"],
+  ["flow", `#/flows/${samples.flow}`, "1 of 4"],
   ["approvals", "#/approvals", "Deploy 9fceb02 to production?"],
   ["lanes", "#/lanes?lane=reports", "the lane is paused"],
   ["workers", "#/workers", "mail-1"],
@@ -32,24 +32,24 @@ const PAGES = () => [
   ["quotas", "#/quotas", "per-customer"],
   ["budgets", "#/budgets", "exhausted"],
   ["budget", "#/budgets/agents", "Too few tokens are left"],
-  ["usage", `#/executions/${idOf(made.spender)}`, "12 calls"],
+  ["usage", `#/executions/${encodeId(samples.spender)}`, "12 calls"],
   ["events", "#/events", "Events"],
   ["settings", "#/settings", "This server"],
 ];
 
-test("every page shows what is there, and axe finds nothing serious", async () => {
+test("every page shows its data, and axe finds no serious violation", async () => {
   const page = await open(server);
   for (const [name, where, text] of PAGES()) {
     await goTo(page, where);
     await page.locator("main").getByText(text).first().waitFor();
-    assert.deepEqual(await examine(page), [], name);
+    assert.deepEqual(await seriousViolations(page), [], name);
     assert.ok((await overflow(page)) <= 0, `${name} is wider than its window`);
   }
   await page.done();
 });
 
-test("an execution shows why, when, what went in and what came out", async () => {
-  const page = await open(server, `#/executions/${idOf(made.agent)}`);
+test("an execution shows its explanation, timeline, output, payload and steps", async () => {
+  const page = await open(server, `#/executions/${encodeId(samples.agent)}`);
   await page.getByLabel("Why").getByText("It is suspended").waitFor();
   const timeline = page.getByRole("table", { name: "Timeline" });
   for (const row of ["attempt 1", "checkout", "attempt 2", "build"]) await timeline.getByText(row).first().waitFor();
@@ -64,10 +64,10 @@ test("an execution shows why, when, what went in and what came out", async () =>
   await page.done();
 });
 
-test("an approval is given in the console, and the worker gets it", async () => {
-  await server.work.submit("refund.pay", { lane: "refunds" });
-  const asks = await server.work.claim("refund.pay", { lane: "refunds" });
-  await asks.suspend({ approval: { question: "Refund 42 €?" }, timeout_in_ms: 3_600_000, timeout_behavior: "fail" });
+test("an approval in the console reaches the worker", async () => {
+  await server.client.submit("refund.pay", { lane: "refunds" });
+  const claimed = await server.client.claim("refund.pay", { lane: "refunds" });
+  await claimed.suspend({ approval: { question: "Refund 42 €?" }, timeout_in_ms: 3_600_000, timeout_behavior: "fail" });
   const page = await open(server, "#/approvals");
   const item = page.getByRole("listitem").filter({ hasText: "Refund 42 €?" });
   await item.getByRole("button", { name: "Approve" }).click();
@@ -77,30 +77,30 @@ test("an approval is given in the console, and the worker gets it", async () => 
   await dialog.getByRole("button", { name: "Approve" }).click();
   await item.waitFor({ state: "detached" });
   await page.getByRole("row").filter({ hasText: "Ada" }).waitFor();
-  const { signals } = await server.work.get(`/v1/executions/${idOf(asks.id)}/signals`);
+  const { signals } = await server.client.get(`/v1/executions/${encodeId(claimed.id)}/signals`);
   assert.deepEqual(signals.map(({ name, source }) => [name, source.identity]), [["approved", "Ada"]]);
-  await (await server.work.claim("refund.pay", { lane: "refunds" })).complete({});
+  await (await server.client.claim("refund.pay", { lane: "refunds" })).complete({});
   await page.done();
 });
 
-test("what happens is seen without a reload, over one connection", async () => {
+test("the page updates without a reload, over one connection", async () => {
   const page = await open(server, "#/executions?kind=live.job");
-  await page.getByText("Nothing fits this filter").waitFor();
-  const id = await server.work.submit("live.job");
+  await page.getByText("No execution matches this filter").waitFor();
+  const id = await server.client.submit("live.job");
   const row = page.getByRole("row").filter({ hasText: "live.job" });
   await row.getByText("waiting").waitFor();
-  const held = await server.work.claim("live.job");
+  const claimed = await server.client.claim("live.job");
   await row.getByText("active").waitFor();
-  await goTo(page, `#/executions/${idOf(id)}`);
-  await held.say({ text: "typed while you look" });
-  await page.getByText("typed while you look").waitFor();
-  await held.complete({ answer: 42 });
+  await goTo(page, `#/executions/${encodeId(id)}`);
+  await claimed.writeFrames({ text: "live output" });
+  await page.getByText("live output").waitFor();
+  await claimed.complete({ answer: 42 });
   await page.getByText("It has ended: it is completed.").waitFor();
-  assert.equal(page.streams, 1, "a tab has one connection for events");
+  assert.equal(page.streams, 1, "a tab has one connection to the event feed");
   await page.done();
 });
 
-test("keys lead everywhere", async () => {
+test("keyboard shortcuts open every page, the help, the search and a row", async () => {
   const page = await open(server);
   await page.getByRole("heading", { name: "Overview" }).waitFor();
   for (const [letter, title] of [["e", "Executions"], ["f", "Flows"], ["a", "Approvals"], ["l", "Lanes"], ["w", "Workers"], ["c", "Schedules"], ["q", "Quotas"], ["b", "Budgets"], ["v", "Events"], ["s", "Settings"], ["o", "Overview"]]) {
@@ -122,17 +122,17 @@ test("keys lead everywhere", async () => {
   await page.done();
 });
 
-test("hostile names, payloads and output stay text", async () => {
-  const bad = "<img src=x onerror=\"window.hacked=1\"><script>window.hacked=1</script>";
-  await server.work.submit("hostile", { payload: { [bad]: bad, html: bad }, tags: { note: bad } });
-  const held = await server.work.claim("hostile");
-  await held.progress(10, bad);
-  await held.say({ text: bad }, { json: { [bad]: bad } });
-  await held.step("a step", { [bad]: bad });
-  await held.fail(bad, { permanent: true, category: "bad" });
+test("hostile names, payloads and output are rendered as text", async () => {
+  const hostile = "<img src=x onerror=\"window.hacked=1\"><script>window.hacked=1</script>";
+  await server.client.submit("hostile", { payload: { [hostile]: hostile, html: hostile }, tags: { note: hostile } });
+  const claimed = await server.client.claim("hostile");
+  await claimed.progress(10, hostile);
+  await claimed.writeFrames({ text: hostile }, { json: { [hostile]: hostile } });
+  await claimed.step("a step", { [hostile]: hostile });
+  await claimed.fail(hostile, { permanent: true, category: "bad" });
   const page = await open(server, "#/executions?kind=hostile");
   await page.getByRole("row").filter({ hasText: "window.hacked" }).first().waitFor();
-  await goTo(page, `#/executions/${idOf(held.id)}`);
+  await goTo(page, `#/executions/${encodeId(claimed.id)}`);
   for (const tab of ["Error", "Payload", "Output", "Steps", "History"]) {
     await page.getByRole("tab", { name: tab }).click();
     await page.getByRole("tabpanel").getByText(tab === "History" ? "a step" : "window.hacked").first().waitFor();
@@ -142,7 +142,7 @@ test("hostile names, payloads and output stay text", async () => {
   await page.done();
 });
 
-test("the policy of the page forbids inline code, and nothing else may embed it", async () => {
+test("the content security policy forbids inline code and embedding", async () => {
   const { headers } = await fetch(`${server.url}/`);
   const policy = headers.get("content-security-policy");
   assert.match(policy, /default-src 'none'/);
@@ -150,22 +150,22 @@ test("the policy of the page forbids inline code, and nothing else may embed it"
   assert.match(policy, /frame-ancestors 'none'/);
   const page = await open(server, "", { expects: ["TrustedHTML", "TrustedScript", "Content Security Policy"] });
   await page.getByRole("heading", { name: "Overview" }).waitFor();
-  const tries = [
+  const attempts = [
     () => document.createElement("button").setAttribute("onclick", "window.ran = 1"),
     () => (document.body.innerHTML = "<img src=x onerror='window.ran = 1'>"),
     () => document.body.append(Object.assign(document.createElement("script"), { textContent: "window.ran = 1" })),
   ];
-  for (const attempt of tries) await page.evaluate(attempt).catch((error) => assert.match(error.message, /Trusted/));
+  for (const attempt of attempts) await page.evaluate(attempt).catch((error) => assert.match(error.message, /Trusted/));
   assert.equal(await page.evaluate(() => window.ran), undefined);
   await page.getByRole("heading", { name: "Overview" }).waitFor();
   await page.done();
 });
 
-test("a server with keys asks for one, and the browser keeps it out of reach", async () => {
+test("a server with keys requires a log-in, and scripts cannot read the cookie", async () => {
   const keyed = await TestServer.start({ root: ["--role", "admin", "--role", "operate", "--role", "submit", "--role", "work"], reader: ["--role", "submit", "--namespace", "default"] });
   try {
-    const id = await keyed.work.submit("job", { namespace: "default" });
-    const page = await open(keyed, `#/executions/${idOf(id)}`, { expects: ["401"] });
+    const id = await keyed.client.submit("job", { namespace: "default" });
+    const page = await open(keyed, `#/executions/${encodeId(id)}`, { expects: ["401"] });
     await page.getByLabel("API key").fill(`ff_abc_${"0".repeat(64)}`);
     await page.getByRole("button", { name: "Log in" }).click();
     await page.getByRole("alert").waitFor();
@@ -174,20 +174,20 @@ test("a server with keys asks for one, and the browser keeps it out of reach", a
     await page.getByRole("heading", { name: "job" }).waitFor();
     const [cookie] = await page.context().cookies();
     assert.deepEqual([cookie.name, cookie.httpOnly, cookie.sameSite], ["ff_session", true, "Strict"]);
-    assert.ok(!cookie.value.includes(keyed.keys.reader), "the cookie is not the key");
+    assert.ok(!cookie.value.includes(keyed.keys.reader), "the cookie does not contain the key");
     assert.equal(await page.evaluate(() => document.cookie), "");
-    assert.ok(await page.getByRole("button", { name: "Hold" }).isDisabled(), "its role does not hold");
+    assert.ok(await page.getByRole("button", { name: "Hold" }).isDisabled(), "the role submit does not allow a hold");
     assert.ok(await page.getByRole("button", { name: "Cancel" }).isEnabled());
-    assert.equal(await page.getByRole("link", { name: "Workers" }).count(), 0, "a page it may not see is not in the menu");
+    assert.equal(await page.getByRole("link", { name: "Workers" }).count(), 0, "the menu shows only pages that the role allows");
     await page.reload();
     await page.getByRole("heading", { name: "job" }).waitFor();
     const forged = await page.evaluate(async (id) => (await fetch(`/v1/executions/${encodeURIComponent(id)}/cancel`, { method: "POST", headers: { "Content-Type": "application/json" }, body: "{}" })).status, id);
-    assert.equal(forged, 403, "a change without the header of the console is refused");
+    assert.equal(forged, 403, "a change without the header FF-Console is refused");
     await page.getByRole("button", { name: "Log out" }).click();
     await page.getByLabel("API key").waitFor();
     assert.deepEqual(await page.context().cookies(), []);
     await page.context().close();
   } finally {
-    await keyed.end();
+    await keyed.dispose();
   }
 });

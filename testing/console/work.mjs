@@ -1,7 +1,7 @@
-// Work for the console to show: submits to a server and acts as its worker, over HTTP.
+// A client of the HTTP API: submits executions and runs them as a worker.
 
-/** A server, asked over HTTP. */
-export class Work {
+/** A client of one server, with an optional API key. */
+export class ApiClient {
   constructor(url, key) {
     this.url = url;
     this.key = key;
@@ -28,14 +28,14 @@ export class Work {
     return (await this.post("/v1/executions", { kind, ...more })).execution_id;
   }
 
-  /** Claims one execution of a kind. */
+  /** Claims one execution of a kind, and returns its id and the calls of its worker. */
   async claim(kind, { lane = "default", namespace = "default", instance = "tests-1", lease_ttl_ms = 600_000 } = {}) {
     const body = { worker_id: "tests", namespace, lanes: [lane], kinds: [kind], max: 1, wait_ms: 5_000, lease_ttl_ms };
     const { executions } = await this.post(`/v1/workers/${instance}/claim`, body);
-    if (!executions.length) throw new Error(`there is nothing of kind ${kind} to claim`);
+    if (!executions.length) throw new Error(`no execution of kind ${kind} to claim`);
     const { execution_id, lease_id, lease_epoch, attempt_id } = executions[0];
     const fence = { lease_id, lease_epoch, attempt_id };
-    let spent = 0;
+    let reports = 0;
     const at = `/v1/executions/${encodeURIComponent(execution_id)}`;
     return {
       id: execution_id,
@@ -43,8 +43,8 @@ export class Work {
       fail: (message, more = {}) => this.post(`${at}/fail`, { ...fence, message, ...more }),
       suspend: (more) => this.post(`${at}/suspend`, { ...fence, ...more }),
       step: (name, result, more = {}) => this.post(`${at}/steps`, { ...fence, name, result, ...more }),
-      say: (...frames) => this.post(`${at}/frames`, { ...fence, frames }),
-      spend: (amounts) => this.post(`${at}/usage`, { ...fence, report_id: `${attempt_id}-${(spent += 1)}`, amounts }),
+      writeFrames: (...frames) => this.post(`${at}/frames`, { ...fence, frames }),
+      reportUsage: (amounts) => this.post(`${at}/usage`, { ...fence, report_id: `${attempt_id}-${(reports += 1)}`, amounts }),
       progress: (percent, message) => this.post(`${at}/progress`, { ...fence, percent, message }),
     };
   }
@@ -54,8 +54,8 @@ export class Work {
   }
 }
 
-/** A flow of some width and depth, in which every node of a layer follows some of the layer before. */
-export function layered(kind, layers, width) {
+/** The nodes of a flow of `layers` by `width`. Each node depends on one or two nodes of the previous layer. */
+export function layeredFlow(kind, layers, width) {
   const nodes = {};
   for (let layer = 0; layer < layers; layer += 1) {
     for (let nth = 0; nth < width; nth += 1) {

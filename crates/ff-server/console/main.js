@@ -1,28 +1,28 @@
-// The console: starts when the page is there, and shows the page that the address names.
+// Entry point of the console: loads the session, follows events, listens for keys and renders the shell.
 
 import { html, render } from "./app/preact.js";
-import { recall } from "./app/session.js";
-import { follow } from "./app/live.js";
-import { listen } from "./app/keyboard.js";
-import { Shell, Starting } from "./view/shell.js";
+import { loadSession } from "./app/session.js";
+import { followEvents } from "./app/live.js";
+import { listenForKeys } from "./app/keyboard.js";
+import { Shell, StartupScreen } from "./view/shell.js";
 import { PAGES } from "./page/index.js";
 
 const root = document.getElementById("app");
 root.replaceChildren();
 
 async function start() {
-  render(html`<${Starting} />`, root);
+  render(html`<${StartupScreen} />`, root);
   for (;;) {
     try {
-      await recall();
+      await loadSession();
       break;
     } catch (error) {
-      render(html`<${Starting} error=${error} />`, root);
+      render(html`<${StartupScreen} error=${error} />`, root);
       await new Promise((done) => setTimeout(done, 5_000));
     }
   }
-  follow();
-  listen(PAGES);
+  followEvents();
+  listenForKeys(PAGES);
   render(html`<${Shell} />`, root);
 }
 

@@ -1,41 +1,41 @@
-// Calls of the HTTP API, and who is asking.
+// Calls of the HTTP API, and the session of this browser.
 
 import { signal } from "./preact.js";
 
-/** What the server answers instead of what was asked for. */
-export class Problem extends Error {
+/** An error response of the server. */
+export class ApiError extends Error {
   constructor(status, body) {
-    super(body.detail || body.title || `the server answered ${status}`);
+    super(body.detail || body.title || `the server responded with ${status}`);
     this.status = status;
     this.code = body.code;
   }
 }
 
-/** The server did not answer at all. */
-export class Away extends Error {
+/** The request did not reach the server, or the server sent no response. */
+export class ServerUnreachable extends Error {
   constructor() {
-    super("the server does not answer");
+    super("the server does not respond");
   }
 }
 
-/** Who asks: `{ keys, key: { key_id, name, roles, namespace }, version }`. Null until it is known; false when a key is asked for. */
+/** The session: `{ keys, key: { key_id, name, roles, namespace }, version }`. Null while it loads; false if the server needs a key. */
 export const session = signal(null);
 
-/** Increased when a call did not reach the server: live.js then asks whether the server is there. */
-export const misses = signal(0);
+/** The number of calls that got no response. When it increases, live.js polls until the server responds. */
+export const unreachableCalls = signal(0);
 
-/** How far the server's clock is ahead, in milliseconds. A difference of up to five seconds counts as none: it may be the time an answer takes. */
+/** How far the server's clock is ahead, in milliseconds. A difference of up to five seconds counts as 0: it may be the response time. */
 export let clockAhead = 0;
 
-/** Whether the key that was shown has one of these roles. An administrator may do everything, and so may everyone where there are no keys. */
+/** Whether the session's key has one of these roles. The role `admin` allows everything, and so does a server without keys. */
 export function may(...roles) {
   const who = session.value;
   if (!who) return false;
   return !who.keys || [...roles, "admin"].some((role) => who.key.roles.includes(role));
 }
 
-/** Whether the key is for the whole deployment. */
-export function isOfAll() {
+/** Whether the session's key is not limited to one namespace. */
+export function hasAllNamespaces() {
   const who = session.value;
   return Boolean(who) && (!who.keys || !who.key.namespace);
 }
@@ -46,7 +46,7 @@ export function query(params = {}) {
   return text ? `?${text}` : "";
 }
 
-/** A path of which each part is text. */
+/** A template tag that builds a path and encodes each value. */
 export function path(parts, ...values) {
   return parts.reduce((whole, part, at) => whole + encodeURIComponent(values[at - 1]) + part);
 }
@@ -55,17 +55,17 @@ export const get = (where, params, options) => call("GET", where + query(params)
 export const post = (where, body = {}, options) => call("POST", where, body, options);
 
 async function call(method, where, body, { abort, exact, headers } = {}) {
-  const sent = { Accept: "application/json", ...headers };
+  const requestHeaders = { Accept: "application/json", ...headers };
   if (method === "POST") {
-    sent["Content-Type"] = "application/json";
-    // A page of another origin cannot send this header, so a request that has it is one of this console.
-    sent["FF-Console"] = "1";
+    requestHeaders["Content-Type"] = "application/json";
+    // Pages of other origins cannot send this header, so it shows that the request comes from this console.
+    requestHeaders["FF-Console"] = "1";
   }
   let response, text;
   try {
     response = await fetch(where, {
       method,
-      headers: sent,
+      headers: requestHeaders,
       body: body === undefined ? undefined : JSON.stringify(body),
       signal: abort,
       credentials: "same-origin",
@@ -74,14 +74,14 @@ async function call(method, where, body, { abort, exact, headers } = {}) {
     text = await response.text();
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    misses.value += 1;
-    throw new Away();
+    unreachableCalls.value += 1;
+    throw new ServerUnreachable();
   }
   noteClock(response);
   if (response.ok) return text ? parse(text, exact) : null;
-  const problem = new Problem(response.status, problemOf(text));
+  const apiError = new ApiError(response.status, problemOf(text));
   if (response.status === 401 && session.value) session.value = false;
-  throw problem;
+  throw apiError;
 }
 
 function problemOf(text) {
@@ -92,7 +92,7 @@ function problemOf(text) {
   }
 }
 
-/** A number that JavaScript would change is kept as it is written. */
+/** A number that JavaScript cannot represent exactly, kept as its source text. */
 export class ExactNumber {
   constructor(source) {
     this.source = source;
@@ -105,7 +105,7 @@ export class ExactNumber {
   }
 }
 
-/** JSON as a value; `exact` keeps numbers that JavaScript would change. */
+/** Parses JSON. With `exact`, numbers that JavaScript cannot represent exactly become `ExactNumber`. */
 export function parse(text, exact) {
   if (!exact) return JSON.parse(text);
   return JSON.parse(text, (_, value, context) => {
@@ -115,16 +115,16 @@ export function parse(text, exact) {
 }
 
 function noteClock(response) {
-  const said = Date.parse(response.headers.get("date") || "");
-  const ahead = said - Date.now();
+  const serverTime = Date.parse(response.headers.get("date") || "");
+  const ahead = serverTime - Date.now();
   clockAhead = Math.abs(ahead) > 5_000 ? ahead : 0;
 }
 
-/** What time it is for the server. */
+/** The current time of the server's clock. */
 export const serverNow = () => Date.now() + clockAhead;
 
-/** Every page of a listing that names its next one, up to a bound. */
-export async function all(where, params, { items, next, as, most = Infinity }) {
+/** Reads the pages of a listing, following its cursor, until the last page or until `most` items are found. */
+export async function getAll(where, params, { items, next, as, most = Infinity }) {
   const found = [];
   let from;
   do {

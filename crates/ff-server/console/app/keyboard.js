@@ -1,4 +1,4 @@
-// Keys: go somewhere, move along a list, open, search, help.
+// Keyboard shortcuts: go to a page, move through rows, open a row, search, show the help.
 
 import { signal } from "./preact.js";
 import { go } from "./router.js";
@@ -13,8 +13,8 @@ let prefix = 0;
 
 const isTyping = (target) => target.closest?.("input, textarea, select, [contenteditable], dialog[open]");
 
-/** Listens for keys. Pages have a letter each: `g` and the letter goes there. */
-export function listen(pages) {
+/** Listens for keys. Each page has a letter: `g` and the letter opens the page. */
+export function listenForKeys(pages) {
   addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Escape" && isTyping(event.target)) return event.target.blur?.();
@@ -28,12 +28,12 @@ export function listen(pages) {
       }
       return;
     }
-    const act = { g: arm, "/": search, "?": help, j: () => move(1), k: () => move(-1), Enter: enter, x: select }[event.key];
-    if (act && act(event) !== false) event.preventDefault();
+    const action = { g: startPrefix, "/": search, "?": help, j: () => move(1), k: () => move(-1), Enter: enter, x: select }[event.key];
+    if (action && action(event) !== false) event.preventDefault();
   });
 }
 
-function arm() {
+function startPrefix() {
   prefix = Date.now();
 }
 

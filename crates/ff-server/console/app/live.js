@@ -1,16 +1,16 @@
-// What happens on the server, over one connection per tab, and whether the server is there.
+// The event feed of the server, over one connection per tab, and the state of that connection.
 
 import { signal, effect, useEffect, useRef, useState } from "./preact.js";
-import { get, may, misses, session, Away } from "./api.js";
+import { get, may, unreachableCalls, session, ServerUnreachable } from "./api.js";
 import { namespace } from "./router.js";
 
-/** How often pages look again while nothing is pushed. */
-const LOOK_AGAIN = 5_000;
+/** The polling interval while the server pushes no events, and the pause between attempts to reach the server. */
+const POLL_INTERVAL_MS = 5_000;
 
-/** `live`: events are pushed. `polling`: this key may not follow them. `away`: the server is gone. */
-export const link = signal("connecting");
+/** `live`: the server pushes events. `polling`: this key may not follow the event feed. `away`: the server does not respond. */
+export const connectionState = signal("connecting");
 
-/** The moment, for what counts up on the page; and the minute, for what counts slowly. */
+/** The current time in milliseconds and in minutes. Components that show relative times read one of them and are rendered again. */
 export const now = signal(Date.now());
 export const minute = signal(0);
 setInterval(() => {
@@ -19,37 +19,37 @@ setInterval(() => {
   minute.value = Math.floor(now.value / 60_000);
 }, 1_000);
 
-const readers = new Set();
-const tell = (events) => readers.forEach((reader) => reader(events));
+const listeners = new Set();
+const notify = (events) => listeners.forEach((listener) => listener(events));
 
 let source = null;
 let cursor = null;
 let polling = 0;
 
-/** Follows the events of a namespace. Each connection goes on where the one before broke off. */
+/** Follows the event feed of a namespace. A new connection continues at the cursor of the previous one. */
 function connect(ns) {
   close();
   if (!may("operate")) {
-    link.value = "polling";
-    polling = setInterval(() => document.hidden || tell(null), LOOK_AGAIN);
+    connectionState.value = "polling";
+    polling = setInterval(() => document.hidden || notify(null), POLL_INTERVAL_MS);
     return;
   }
   const from = cursor ? `&after=${encodeURIComponent(cursor)}` : "";
-  const opened = new EventSource(`/v1/events?namespace=${encodeURIComponent(ns)}${from}`);
-  source = opened;
-  opened.addEventListener("events", (message) => {
-    const isBack = link.value === "away";
-    link.value = "live";
+  const stream = new EventSource(`/v1/events?namespace=${encodeURIComponent(ns)}${from}`);
+  source = stream;
+  stream.addEventListener("events", (message) => {
+    const isReconnected = connectionState.value === "away";
+    connectionState.value = "live";
     cursor = message.lastEventId;
     const page = JSON.parse(message.data);
-    // What was missed is looked up.
-    if (isBack || page.missed) tell(null);
-    else if (page.events.length) tell(page.events);
+    // Listeners reload everything if events were missed.
+    if (isReconnected || page.missed) notify(null);
+    else if (page.events.length) notify(page.events);
   });
-  opened.onerror = () => {
-    if (source !== opened) return;
+  stream.onerror = () => {
+    if (source !== stream) return;
     close();
-    lookForServer(ns);
+    waitForServer(ns);
   };
 }
 
@@ -59,31 +59,31 @@ function close() {
   clearInterval(polling);
 }
 
-let looking = false;
+let isWaitingForServer = false;
 
-/** Asks now and then whether the server is there, and goes on when it is. */
-async function lookForServer(ns) {
-  if (looking) return;
-  looking = true;
+/** Polls the session until the server responds, then connects again. */
+async function waitForServer(ns) {
+  if (isWaitingForServer) return;
+  isWaitingForServer = true;
   for (;;) {
     try {
       await get("/v1/session");
       break;
     } catch (error) {
-      if (!(error instanceof Away) && error.status < 500) break;
-      link.value = "away";
+      if (!(error instanceof ServerUnreachable) && error.status < 500) break;
+      connectionState.value = "away";
     }
-    await new Promise((done) => setTimeout(done, LOOK_AGAIN));
+    await new Promise((done) => setTimeout(done, POLL_INTERVAL_MS));
   }
-  looking = false;
+  isWaitingForServer = false;
   if (session.value) {
     connect(ns);
-    tell(null);
+    notify(null);
   }
 }
 
-/** Starts following, and begins anew for another namespace or another key. */
-export function follow() {
+/** Follows the event feed, and reconnects when the namespace or the session changes. */
+export function followEvents() {
   effect(() => {
     const ns = namespace.value;
     if (!session.value) return close();
@@ -91,73 +91,73 @@ export function follow() {
     connect(ns);
   });
   effect(() => {
-    if (misses.value && link.peek() !== "away") lookForServer(namespace.peek());
+    if (unreachableCalls.value && connectionState.peek() !== "away") waitForServer(namespace.peek());
   });
 }
 
-/** Hears of events while a component is shown: a list of them, or null when all may be different. */
-export function useEvents(reader) {
-  const latest = useRef(reader);
-  latest.current = reader;
+/** Calls `listener` with new events while the component is mounted, or with null if anything may have changed. */
+export function useEvents(listener) {
+  const latest = useRef(listener);
+  latest.current = listener;
   useEffect(() => {
-    const heard = (events) => latest.current(events);
-    readers.add(heard);
-    return () => readers.delete(heard);
+    const onEvents = (events) => latest.current(events);
+    listeners.add(onEvents);
+    return () => listeners.delete(onEvents);
   }, []);
 }
 
 /**
- * What the server answers to a question, asked again when something happens that `concerns` it, at most once in `gap` milliseconds.
- * The answer before stays until the next one is there.
+ * Loads data, and loads it again after an event for which `isRelevant` is true, at most once per `intervalMs` milliseconds.
+ * Keeps the previous response until the next one arrives.
  */
-export function useAnswer(ask, depends, { concerns = () => true, gap = 2_000 } = {}) {
-  const [answer, setAnswer] = useState({ loading: true });
-  const state = useRef({});
-  const look = useRef(null);
+export function useResponse(load, dependencies, { isRelevant = () => true, intervalMs = 2_000 } = {}) {
+  const [response, setResponse] = useState({ loading: true });
+  const loaderRef = useRef({});
+  const fetchRef = useRef(null);
   useEffect(() => {
     const abort = new AbortController();
-    const own = { at: 0, timer: 0, busy: false, again: false };
-    state.current = own;
-    look.current = async () => {
-      clearTimeout(own.timer);
-      own.timer = 0;
-      if (own.busy) {
-        own.again = true;
+    const loader = { finishedAt: 0, timer: 0, isLoading: false, isRequested: false };
+    loaderRef.current = loader;
+    fetchRef.current = async () => {
+      clearTimeout(loader.timer);
+      loader.timer = 0;
+      if (loader.isLoading) {
+        loader.isRequested = true;
         return;
       }
-      own.busy = true;
+      loader.isLoading = true;
       try {
-        const data = await ask(abort.signal);
-        if (!abort.signal.aborted) setAnswer({ data });
+        const data = await load(abort.signal);
+        if (!abort.signal.aborted) setResponse({ data });
       } catch (error) {
         if (abort.signal.aborted) return;
-        setAnswer((before) => (error instanceof Away && before.data !== undefined ? before : { error }));
+        setResponse((before) => (error instanceof ServerUnreachable && before.data !== undefined ? before : { error }));
       } finally {
-        own.busy = false;
-        own.at = Date.now();
+        loader.isLoading = false;
+        loader.finishedAt = Date.now();
       }
-      if (own.again) {
-        own.again = false;
-        own.soon();
+      if (loader.isRequested) {
+        loader.isRequested = false;
+        loader.schedule();
       }
     };
-    own.soon = () => {
-      const wait = Math.max(150, own.at + gap - Date.now());
-      if (!own.timer && !document.hidden) own.timer = setTimeout(look.current, wait);
-      own.stale = document.hidden;
+    loader.schedule = () => {
+      const delay = Math.max(150, loader.finishedAt + intervalMs - Date.now());
+      if (!loader.timer && !document.hidden) loader.timer = setTimeout(fetchRef.current, delay);
+      loader.isStale = document.hidden;
     };
-    const shown = () => !document.hidden && own.stale && own.soon();
-    document.addEventListener("visibilitychange", shown);
-    setAnswer((before) => ({ ...before, loading: true }));
-    look.current();
+    const onVisible = () => !document.hidden && loader.isStale && loader.schedule();
+    document.addEventListener("visibilitychange", onVisible);
+    setResponse((before) => ({ ...before, loading: true }));
+    fetchRef.current();
     return () => {
       abort.abort();
-      clearTimeout(own.timer);
-      document.removeEventListener("visibilitychange", shown);
+      clearTimeout(loader.timer);
+      document.removeEventListener("visibilitychange", onVisible);
     };
-  }, depends);
+  }, dependencies);
   useEvents((events) => {
-    if (events === null || events.some(concerns)) state.current.soon?.();
+    if (events === null || events.some(isRelevant)) loaderRef.current.schedule?.();
   });
-  return { ...answer, reload: () => look.current?.() };
+  return { ...response, reload: () => fetchRef.current?.() };
 }

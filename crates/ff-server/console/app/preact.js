@@ -1,4 +1,4 @@
-// One place for what the pages take from Preact: templates, hooks and signals.
+// Re-exports of Preact: templates, hooks and signals.
 
 import { h, render, Fragment } from "../vendor/preact.js";
 import htm from "../vendor/htm.js";

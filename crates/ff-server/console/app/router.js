@@ -1,4 +1,4 @@
-// Which page is shown, from the part of the address behind the #. Filters are in the address, so a link holds them.
+// The current page, from the part of the address after the #. The address includes the filter, so a link does too.
 
 import { signal, computed } from "./preact.js";
 import { session } from "./api.js";
@@ -9,19 +9,19 @@ const read = () => {
   return { parts, params: Object.fromEntries(new URLSearchParams(search || "")) };
 };
 
-/** `{ parts, params }` of the address. */
-export const place = signal(read());
+/** The current address as `{ parts, params }`. */
+export const route = signal(read());
 
 addEventListener("hashchange", () => {
-  place.value = read();
+  route.value = read();
 });
 
-/** The namespace that is looked at: that of the key, or the one in the address. */
-export const namespace = computed(() => (session.value && session.value.key?.namespace) || place.value.params.ns || "default");
+/** The current namespace: the namespace of the key, otherwise that of the address, otherwise `default`. */
+export const namespace = computed(() => (session.value && session.value.key?.namespace) || route.value.params.ns || "default");
 
-/** The address of a page. The namespace goes along. */
+/** The address of a page. It keeps the namespace of the current address unless `params` sets one. */
 export function href(parts, params = {}) {
-  const ns = "ns" in params ? params.ns : place.value.params.ns;
+  const ns = "ns" in params ? params.ns : route.value.params.ns;
   const pairs = Object.entries({ ...params, ns: ns === "default" ? "" : ns });
   const search = new URLSearchParams(pairs.filter(([, value]) => value !== undefined && value !== "")).toString();
   return `#/${parts.map(encodeURIComponent).join("/")}${search ? `?${search}` : ""}`;
@@ -31,10 +31,10 @@ export function go(parts, params) {
   location.hash = href(parts, params);
 }
 
-/** Changes the filter of the page that is shown, without a step in the history of the browser. */
-export function refine(changes) {
-  const { parts, params } = place.value;
+/** Changes URL parameters of the current page without a new entry in the browser's history. */
+export function updateParams(changes) {
+  const { parts, params } = route.value;
   const where = href(parts, { ...params, ...changes });
   history.replaceState(null, "", where);
-  place.value = read();
+  route.value = read();
 }

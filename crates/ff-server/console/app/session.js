@@ -1,20 +1,20 @@
-// Logging in with a key and out again. The server keeps the key in a cookie that no script can read.
+// Log-in with an API key, and log-out. The server puts the key into a cookie that scripts cannot read.
 
-import { get, post, session, Problem } from "./api.js";
+import { get, post, session, ApiError } from "./api.js";
 
-/** Asks who this tab is. */
-export async function recall() {
+/** Loads the session of this browser. */
+export async function loadSession() {
   try {
     session.value = await get("/v1/session");
   } catch (error) {
-    if (!(error instanceof Problem && error.status === 401)) throw error;
+    if (!(error instanceof ApiError && error.status === 401)) throw error;
     session.value = false;
   }
 }
 
 export async function logIn(key) {
   await post("/v1/session", {}, { headers: { Authorization: `Bearer ${key}` } });
-  await recall();
+  await loadSession();
 }
 
 export async function logOut() {

@@ -1,38 +1,38 @@
-// What is asked before a budget is defined or changed.
+// Dialogs that define and change budgets.
 
 import { path, post } from "../app/api.js";
 import { namespace } from "../app/router.js";
-import { ask } from "../view/dialog.js";
+import { openDialog } from "../view/dialog.js";
 
 const RESETS = [
   { value: "never", label: "never" },
   { value: "hour", label: "every hour" },
-  { value: "day", label: "each day" },
-  { value: "week", label: "each week, on Monday" },
-  { value: "month", label: "each month" },
+  { value: "day", label: "every day" },
+  { value: "week", label: "every week, on Monday" },
+  { value: "month", label: "every month" },
 ];
 
 const RULES = [
-  { value: "block", label: "block: what runs may finish, nothing further starts" },
-  { value: "fail", label: "fail: the execution that spends more fails" },
-  { value: "suspend", label: "suspend: the execution that spends more waits for an approval" },
+  { value: "block", label: "block: running executions continue, no further execution starts" },
+  { value: "fail", label: "fail: an execution that exceeds the limit fails" },
+  { value: "suspend", label: "suspend: an execution that exceeds the limit waits for an approval" },
 ];
 
 const put = (name, definition) => post(path`/v1/budgets/${name}`, { ...definition, namespace: namespace.value });
 
-export function create(done) {
-  ask({
+export function createBudget(done) {
+  openDialog({
     title: "Define a budget",
     fields: [
       { name: "name", label: "Name", required: true },
       { name: "scope", label: "Applies to", value: "namespace", required: true, hint: "namespace, lane:NAME, kind:NAME, tag:NAME=VALUE, flow:ID or execution:ID" },
-      { name: "dimension", label: "What is counted", value: "tokens", required: true, hint: "tokens, calls, seconds, usd_micros (millionths of a dollar), or any name; Edit adds further ones." },
-      { name: "hard", label: "Hard limit", type: "number", min: 0, hint: "Nothing more starts once so much is spent and reserved." },
-      { name: "soft", label: "Soft limit", type: "number", min: 0, hint: "Spending more is an event, once in a period." },
-      { name: "estimate", label: "Each execution reserves", type: "number", min: 0, hint: "Set aside when it starts, until it has reported what it spent." },
-      { name: "reset", label: "Begins anew", type: "choice", value: "day", options: RESETS },
+      { name: "dimension", label: "Dimension", value: "tokens", required: true, hint: "tokens, calls, seconds, usd_micros (millionths of a dollar), or any other name. Use Edit to add more dimensions." },
+      { name: "hard", label: "Hard limit", type: "number", min: 0, hint: "At this limit, reservations included, no further execution starts." },
+      { name: "soft", label: "Soft limit", type: "number", min: 0, hint: "When usage exceeds this limit, the event feed gets one event per period." },
+      { name: "estimate", label: "Estimate per execution", type: "number", min: 0, hint: "Reserved when an execution starts, until it reports its usage." },
+      { name: "reset", label: "Reset", type: "choice", value: "day", options: RESETS },
       { name: "time_zone", label: "Time zone", value: Intl.DateTimeFormat().resolvedOptions().timeZone },
-      { name: "on_hard_limit", label: "Beyond the hard limit", type: "choice", value: "block", options: RULES },
+      { name: "on_hard_limit", label: "At the hard limit", type: "choice", value: "block", options: RULES },
     ],
     action: "Define",
     run: async ({ name, scope, dimension, hard, soft, estimate, reset, time_zone = "UTC", on_hard_limit }) => {
@@ -40,7 +40,7 @@ export function create(done) {
       if (estimate) definition.estimate = { "*": { [dimension]: estimate } };
       await put(name, definition);
       done();
-      return "The budget holds";
+      return "The budget is defined";
     },
   });
 }
@@ -50,13 +50,13 @@ function resetOf(word, time_zone) {
   return word === "hour" ? { interval: { every_ms: 3_600_000 } } : { calendar: { unit: word, time_zone } };
 }
 
-/** Asks for the limits of every dimension. */
-export function change({ name, definition }, done) {
+/** Opens a dialog with the limits of each dimension. */
+export function changeLimits({ name, definition }, done) {
   const dimensions = Object.keys(definition.limits);
-  const field = (word) => (dimension) => ({ name: `${word}-${dimension}`, label: `${dimension}, ${word} limit`, type: "number", min: 0, value: definition.limits[dimension][word] ?? undefined, hint: word === "soft" ? "None when empty." : undefined });
-  ask({
+  const field = (word) => (dimension) => ({ name: `${word}-${dimension}`, label: `${dimension}, ${word} limit`, type: "number", min: 0, value: definition.limits[dimension][word] ?? undefined, hint: word === "soft" ? "No limit if empty." : undefined });
+  openDialog({
     title: `Limits of ${name}`,
-    text: "What is used stays counted. What waits starts at once where a limit leaves room.",
+    text: "The usage of the current period is kept. Waiting executions can start at once if the new limits allow it.",
     fields: dimensions.flatMap((dimension) => [field("hard")(dimension), field("soft")(dimension)]),
     action: "Save",
     run: async (values) => {
@@ -68,8 +68,8 @@ export function change({ name, definition }, done) {
   });
 }
 
-export function edit({ name, definition }, done) {
-  ask({
+export function editBudget({ name, definition }, done) {
+  openDialog({
     title: `Budget ${name}`,
     fields: [{ name: "definition", label: "Definition, as JSON", type: "long", rows: 16, required: true, value: JSON.stringify(definition, null, 2) }],
     action: "Save",

@@ -1,30 +1,30 @@
-// The list of executions. The address holds the filter.
+// The list of executions. The address contains the filter.
 
 import { html, useState } from "../app/preact.js";
 import { get, may, path, post, serverNow } from "../app/api.js";
-import { capital, count, duration, plural, words } from "../app/format.js";
-import { now, useAnswer } from "../app/live.js";
-import { href, namespace, place, refine } from "../app/router.js";
-import { MANY, each, readTags } from "../view/action.js";
-import { ask } from "../view/dialog.js";
+import { capitalize, count, duration, plural, humanize } from "../app/format.js";
+import { now, useResponse } from "../app/live.js";
+import { href, namespace, route, updateParams } from "../app/router.js";
+import { BULK_ACTIONS, runForEach, readTags } from "../view/action.js";
+import { openDialog } from "../view/dialog.js";
 import { Icon } from "../view/icon.js";
 import { Rows, isLong } from "../view/rows.js";
-import { Saved } from "../view/saved.js";
-import { submit } from "../view/submit.js";
-import { ENDED, State, STATES } from "../view/state.js";
-import { Answer, Empty, Id, Moment, Tags, opens } from "../view/text.js";
-import { say } from "../view/toast.js";
+import { SavedFilters } from "../view/saved.js";
+import { openSubmitDialog } from "../view/submit.js";
+import { FINAL_STATES, State, STATES } from "../view/state.js";
+import { ResponseView, EmptyState, Id, Moment, Tags, rowLink } from "../view/text.js";
+import { showToast } from "../view/toast.js";
 
 const SPANS = { "15m": 15 * 60_000, "1h": 3_600_000, "24h": 86_400_000, "7d": 7 * 86_400_000 };
 const EXACT = "exact";
 const CREATED = [["", "any time"], ["15m", "last 15 minutes"], ["1h", "last hour"], ["24h", "last 24 hours"], ["7d", "last 7 days"], [EXACT, "between …"]];
-const REASONS = [["", "anything"], ["waiting_for_quota", "a quota"], ["waiting_for_budget", "a budget"], ["paused_by_operator", "a hold"], ["waiting_for_locality_match", "an assignment"], ["waiting_for_capable_worker", "want of a worker"]];
+const REASONS = [["", "any"], ["waiting_for_quota", "a quota"], ["waiting_for_budget", "a budget"], ["paused_by_operator", "a hold"], ["waiting_for_locality_match", "an assignment"], ["waiting_for_capable_worker", "no matching worker"]];
 const LIMITS = [100, 300, 1_000];
 
-/** How many executions a dry run counts before it says "or more". */
-const COUNTED = 20_000;
+/** The number of executions that a dry run counts before the dialog says "or more". */
+const MAX_COUNTED = 20_000;
 
-/** The filter of the address as the API has it. */
+/** Converts the filter of the address to the query parameters of the API. */
 function filterOf({ state, lane, kind, tag, since, reason, from, until }) {
   const filter = { namespace: namespace.value, state, lane, kind, blocking_reason: reason };
   if (since in SPANS) filter.created_from = serverNow() - SPANS[since];
@@ -38,60 +38,60 @@ function filterOf({ state, lane, kind, tag, since, reason, from, until }) {
 }
 
 export function Executions() {
-  const { params } = place.value;
+  const { params } = route.value;
   const [size, setSize] = useState(0);
   const [chosen, setChosen] = useState(new Set());
   const { cursor } = params;
   const shape = JSON.stringify({ ...params, ns: namespace.value });
-  const answer = useAnswer(() => get("/v1/executions", { ...filterOf(params), cursor, limit: LIMITS[size] }), [shape, size], {
-    concerns: (event) => (!params.lane || event.lane_id === params.lane) && (!params.kind || event.kind === params.kind),
+  const response = useResponse(() => get("/v1/executions", { ...filterOf(params), cursor, limit: LIMITS[size] }), [shape, size], {
+    isRelevant: (event) => (!params.lane || event.lane_id === params.lane) && (!params.kind || event.kind === params.kind),
   });
-  return html`<div class="head"><h1>Executions</h1><div class="actions"><${Bulk} chosen=${chosen} clear=${() => setChosen(new Set())} reload=${answer.reload} params=${params} />
-      <button type="button" class="primary" disabled=${!may("submit")} title=${may("submit") ? undefined : "Needs a key with the role submit"} onClick=${() => submit()}>Submit</button></div></div>
+  return html`<div class="head"><h1>Executions</h1><div class="actions"><${BulkActions} chosen=${chosen} clear=${() => setChosen(new Set())} reload=${response.reload} params=${params} />
+      <button type="button" class="primary" disabled=${!may("submit")} title=${may("submit") ? undefined : "Needs a key with the role submit"} onClick=${() => openSubmitDialog()}>Submit</button></div></div>
     <${Filter} params=${params} />
-    <${Answer} of=${answer} lines=${12}>${({ executions, next_cursor }) =>
+    <${ResponseView} of=${response} lines=${12}>${({ executions, next_cursor }) =>
       executions.length
         ? html`<${List} executions=${executions} chosen=${chosen} setChosen=${setChosen} />
-            <div class="more"><span class="none">${plural(executions.length, "execution")}${next_cursor ? ", there are more" : ""}</span>
+            <div class="more"><span class="none">${plural(executions.length, "execution")}${next_cursor ? " and more" : ""}</span>
               ${next_cursor && size < LIMITS.length - 1 && html`<button type="button" onClick=${() => setSize(size + 1)}>Show ${count(LIMITS[size + 1])}</button>`}
               ${next_cursor && html`<a class="button" href=${href(["executions"], { ...params, cursor: next_cursor })}>Older</a>`}
               ${cursor && html`<a class="button" href=${href(["executions"], { ...params, cursor: "" })}>Newest</a>`}</div>`
-        : html`<${Nothing} params=${params} more=${next_cursor} />`}<//>`;
+        : html`<${NoExecutions} params=${params} more=${next_cursor} />`}<//>`;
 }
 
-/** A moment of the address as a field for local time has it; empty when it is none. */
+/** Converts a time of the address to the value of a datetime-local field; empty if it is not valid. */
 function localTime(text) {
   const at = Date.parse(text);
   return Number.isNaN(at) ? "" : new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 }
 
 function Filter({ params }) {
-  const set = (name) => (event) => refine({ [name]: event.target.value, cursor: "" });
+  const set = (name) => (event) => updateParams({ [name]: event.target.value, cursor: "" });
   const field = (name, label, hint, list) => html`<label class="sub"><span>${label}</span><input list=${list} value=${params[name] ?? ""} onChange=${set(name)} placeholder=${hint} spellcheck=${false} autocomplete="off" /></label>`;
   const since = params.from || params.until ? EXACT : params.since || "";
-  const moment = (name, label) => html`<label class="sub"><span>${label}</span><input type="datetime-local" step="1" value=${localTime(params[name])} onChange=${(event) => refine({ [name]: event.target.value && new Date(event.target.value).toISOString(), since: EXACT, cursor: "" })} /></label>`;
+  const moment = (name, label) => html`<label class="sub"><span>${label}</span><input type="datetime-local" step="1" value=${localTime(params[name])} onChange=${(event) => updateParams({ [name]: event.target.value && new Date(event.target.value).toISOString(), since: EXACT, cursor: "" })} /></label>`;
   const isFiltered = ["state", "lane", "kind", "tag", "since", "from", "until", "reason"].some((name) => params[name]);
   return html`<form class="filter" role="search" aria-label="Filter" onSubmit=${(event) => event.preventDefault()}>
     <div class="chips" role="group" aria-label="State">
-      ${["", ...STATES].map((state) => html`<button type="button" class="chip ${state ? `s-${state}` : ""}" aria-pressed=${(params.state || "") === state ? "true" : "false"} onClick=${() => refine({ state, cursor: "" })}>${state ? words(state) : "any state"}</button>`)}
+      ${["", ...STATES].map((state) => html`<button type="button" class="chip ${state ? `s-${state}` : ""}" aria-pressed=${(params.state || "") === state ? "true" : "false"} onClick=${() => updateParams({ state, cursor: "" })}>${state ? humanize(state) : "any state"}</button>`)}
     </div>
     <div class="fields">
-      ${field("lane", "Lane", "any", "lanes")}${field("kind", "Kind", "any", "kinds")}<${Known} />${field("tag", "Tag", "name=value")}
-      <label class="sub"><span>Created</span><select onChange=${(event) => refine({ since: event.target.value, from: "", until: "", cursor: "" })}>${CREATED.map(([value, text]) => html`<option value=${value} selected=${since === value}>${text}</option>`)}</select></label>
-      <label class="sub"><span>Kept back by</span><select onChange=${set("reason")}>${REASONS.map(([value, text]) => html`<option value=${value} selected=${(params.reason || "") === value}>${text}</option>`)}</select></label>
+      ${field("lane", "Lane", "any", "lanes")}${field("kind", "Kind", "any", "kinds")}<${Suggestions} />${field("tag", "Tag", "name=value")}
+      <label class="sub"><span>Created</span><select onChange=${(event) => updateParams({ since: event.target.value, from: "", until: "", cursor: "" })}>${CREATED.map(([value, text]) => html`<option value=${value} selected=${since === value}>${text}</option>`)}</select></label>
+      <label class="sub"><span>Blocked by</span><select onChange=${set("reason")}>${REASONS.map(([value, text]) => html`<option value=${value} selected=${(params.reason || "") === value}>${text}</option>`)}</select></label>
       ${since === EXACT && html`${moment("from", "From")}${moment("until", "Until")}`}
       ${isFiltered && html`<a class="button plain" href=${href(["executions"])}>Clear</a>`}
     </div>
-    <${Saved} page="executions" params=${params} />
+    <${SavedFilters} page="executions" params=${params} />
   </form>`;
 }
 
-/** Lanes and kinds there are, as suggestions. */
-function Known() {
+/** Suggestions for the lane and kind fields. */
+function Suggestions() {
   const ns = namespace.value;
-  const ask = () => Promise.all([get("/v1/lanes", { namespace: ns, limit: 500, finished: false }), get("/v1/activity", { namespace: ns })]);
-  const answer = useAnswer(ask, [ns], { gap: 60_000 });
-  const [{ lanes }, activity] = answer.data || [{ lanes: [] }, { lanes: [], kinds: [] }];
+  const load = () => Promise.all([get("/v1/lanes", { namespace: ns, limit: 500, finished: false }), get("/v1/activity", { namespace: ns })]);
+  const response = useResponse(load, [ns], { intervalMs: 60_000 });
+  const [{ lanes }, activity] = response.data || [{ lanes: [] }, { lanes: [], kinds: [] }];
   const names = [...new Set([...lanes, ...activity.lanes].map((lane) => lane.lane_id))].sort();
   return html`<datalist id="lanes">${names.map((name) => html`<option value=${name}></option>`)}</datalist><datalist id="kinds">${activity.kinds.map(({ kind }) => html`<option value=${kind}></option>`)}</datalist>`;
 }
@@ -113,21 +113,21 @@ function List({ executions, chosen, setChosen }) {
 
 function Row({ one, chosen, toggle }) {
   const id = one.execution_id;
-  return html`<tr data-row tabindex="-1" class="opens" aria-selected=${chosen ? "true" : undefined} ...${opens(["executions", id])}>
+  return html`<tr data-row tabindex="-1" class="opens" aria-selected=${chosen ? "true" : undefined} ...${rowLink(["executions", id])}>
     ${toggle && html`<td class="box"><input type="checkbox" aria-label="Select ${one.kind}" checked=${chosen} onChange=${() => toggle(id)} /></td>`}
     <td><${State} of=${one.public_state} /></td>
     <td class="what"><a data-main href=${href(["executions", id])}>${one.kind}</a><${Remark} one=${one} /></td>
     <td class="md"><${Id} id=${id} to=${["executions", id]} /></td><td class="md">${one.lane_id}</td><td class="lg"><${Tags} tags=${one.tags} most=${2} /></td>
     <td class="num md">${one.attempts_made || html`<span class="none">0</span>`}</td>
-    <td class="num md"><${Took} one=${one} /></td><td class="num"><${Moment} at=${one.created_at} /></td></tr>`;
+    <td class="num md"><${Elapsed} one=${one} /></td><td class="num"><${Moment} at=${one.created_at} /></td></tr>`;
 }
 
-/** The one thing more to know about an execution in a list. */
+/** A remark on an execution in the list: its failure, progress, hold or blocking reason. */
 function Remark({ one }) {
   if (one.failure && one.public_state === "failed") return html`<span class="remark bad">${one.failure.message}</span>`;
-  if (!ENDED.has(one.public_state) && one.progress) return html`<span class="remark">${one.progress.percent !== undefined && one.progress.percent !== null ? `${one.progress.percent} % ` : ""}${one.progress.message}</span>`;
+  if (!FINAL_STATES.has(one.public_state) && one.progress) return html`<span class="remark">${one.progress.percent !== undefined && one.progress.percent !== null ? `${one.progress.percent} % ` : ""}${one.progress.message}</span>`;
   if (one.hold) return html`<span class="remark">held${one.hold.reason ? `: ${one.hold.reason}` : ""}</span>`;
-  if (one.failure && !ENDED.has(one.public_state)) return html`<span class="remark">failed before: ${one.failure.message}</span>`;
+  if (one.failure && !FINAL_STATES.has(one.public_state)) return html`<span class="remark">failed before: ${one.failure.message}</span>`;
   const detail = one.blocking_detail;
   if (detail?.on === "assignment") return html`<span class="remark">assigned to ${detail.worker_instance_id}</span>`;
   if (detail?.on === "budget") return html`<span class="remark">budget ${detail.name}: no ${detail.dimension} left</span>`;
@@ -135,43 +135,43 @@ function Remark({ one }) {
   return null;
 }
 
-function Took({ one }) {
+function Elapsed({ one }) {
   if (!one.started_at) return html`<span class="none">–</span>`;
   if (one.finished_at) return duration(one.finished_at - one.started_at);
   now.value;
   return duration(serverNow() - one.started_at);
 }
 
-function Nothing({ params, more }) {
-  if (more) return html`<${Empty} title="Nothing so far">The first 10 000 that were looked at do not fit. <a href=${href(["executions"], { ...params, cursor: more })}>Look further</a><//>`;
+function NoExecutions({ params, more }) {
+  if (more) return html`<${EmptyState} title="No match yet">None of the first 10 000 executions matches this filter. <a href=${href(["executions"], { ...params, cursor: more })}>Continue the search</a><//>`;
   const isFiltered = Object.keys(params).some((name) => name !== "ns");
-  if (isFiltered) return html`<${Empty} title="Nothing fits this filter"><a href=${href(["executions"])}>Show all executions</a><//>`;
-  return html`<${Empty} title="Nothing was submitted yet" commands=${["ff submit echo --payload '{\"hi\":1}'"]}>Submit something and it appears here.<//>`;
+  if (isFiltered) return html`<${EmptyState} title="No execution matches this filter"><a href=${href(["executions"])}>Show all executions</a><//>`;
+  return html`<${EmptyState} title="No executions submitted yet" commands=${["ff submit echo --payload '{\"hi\":1}'"]}>Submitted executions appear here.<//>`;
 }
 
-/** Does one thing to those that are selected, or to all that fit the filter; these are counted first. */
-function Bulk({ chosen, clear, reload, params }) {
+/** Applies an action to the selected executions, or to all that match the filter; it counts the latter first. */
+function BulkActions({ chosen, clear, reload, params }) {
   if (!may("operate", "submit")) return null;
-  const verbs = MANY.filter((verb) => may("operate") || verb === "cancel" || verb === "tag");
-  const run = (verb) => (chosen.size ? some(verb, [...chosen], () => (clear(), reload())) : every(verb, params, reload));
-  return html`<div class="actions" role="group" aria-label="Do to many">
+  const verbs = BULK_ACTIONS.filter((verb) => may("operate") || verb === "cancel" || verb === "tag");
+  const run = (verb) => (chosen.size ? runOnSelected(verb, [...chosen], () => (clear(), reload())) : runOnMatching(verb, params, reload));
+  return html`<div class="actions" role="group" aria-label="Bulk actions">
     ${chosen.size > 0 && html`<span class="none">${chosen.size} selected</span>`}
-    ${verbs.filter((verb) => chosen.size || (verb !== "tag" && may("operate"))).map((verb) => html`<button type="button" onClick=${() => run(verb)}>${capital(verb)}${chosen.size ? "" : " all …"}</button>`)}
+    ${verbs.filter((verb) => chosen.size || (verb !== "tag" && may("operate"))).map((verb) => html`<button type="button" onClick=${() => run(verb)}>${capitalize(verb)}${chosen.size ? "" : " all …"}</button>`)}
     ${chosen.size > 0 && html`<button type="button" class="plain" aria-label="Select none" onClick=${clear}><${Icon} name="cross" /></button>`}
   </div>`;
 }
 
-function some(verb, ids, done) {
-  const fields = verb === "tag" ? [{ name: "tags", label: "Tags, one in each line", type: "long", required: true }] : verb === "release" ? [] : [{ name: "reason", label: "Reason" }];
-  ask({
-    title: `${capital(verb)} ${plural(ids.length, "execution")}`,
+function runOnSelected(verb, ids, done) {
+  const fields = verb === "tag" ? [{ name: "tags", label: "Tags, one name=value per line", type: "long", required: true }] : verb === "release" ? [] : [{ name: "reason", label: "Reason" }];
+  openDialog({
+    title: `${capitalize(verb)} ${plural(ids.length, "execution")}`,
     fields,
-    action: capital(verb),
+    action: capitalize(verb),
     danger: verb === "cancel",
     run: async ({ reason, tags }) => {
       const body = verb === "tag" ? { tags: readTags(tags) } : verb === "release" ? {} : { reason };
       try {
-        return await each(ids, (id) => post(path`/v1/executions/${id}/` + (verb === "tag" ? "tags" : verb), body));
+        return await runForEach(ids, (id) => post(path`/v1/executions/${id}/` + (verb === "tag" ? "tags" : verb), body));
       } finally {
         done();
       }
@@ -179,7 +179,7 @@ function some(verb, ids, done) {
   });
 }
 
-async function every(verb, params, done) {
+async function runOnMatching(verb, params, done) {
   const { namespace: ns, state, lane, kind, blocking_reason, created_from, created_until, ...rest } = filterOf(params);
   const tags = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name.slice(4), value]));
   const body = { action: verb, namespace: ns, state, lane, kind, blocking_reason, created_from, created_until, tags };
@@ -195,22 +195,22 @@ async function every(verb, params, done) {
   };
   let counted;
   try {
-    counted = await pages({ dry_run: true }, COUNTED);
+    counted = await pages({ dry_run: true }, MAX_COUNTED);
   } catch (error) {
-    return say(error.message, "bad");
+    return showToast(error.message, "bad");
   }
-  if (!counted.found) return say(`Nothing that fits the filter can be ${verb === "cancel" ? "cancelled" : verb === "hold" ? "held" : verb === "release" ? "released" : "replayed"}`, "bad");
+  if (!counted.found) return showToast(`No execution that matches the filter can be ${verb === "cancel" ? "cancelled" : verb === "hold" ? "held" : verb === "release" ? "released" : "replayed"}`, "bad");
   const number = `${plural(counted.found, "execution")}${counted.more ? " or more" : ""}`;
-  ask({
-    title: `${capital(verb)} ${number}?`,
-    text: `All that fit the filter of this page as it stands now${counted.refused ? `; ${plural(counted.refused, "other")} would refuse` : ""}.`,
+  openDialog({
+    title: `${capitalize(verb)} ${number}?`,
+    text: `Applies to all executions that match the filter${counted.refused ? `. ${plural(counted.refused, "other")} would be refused` : ""}.`,
     fields: verb === "release" ? [] : [{ name: "reason", label: "Reason" }],
-    action: `${capital(verb)} ${number}`,
+    action: `${capitalize(verb)} ${number}`,
     danger: verb === "cancel",
     run: async ({ reason }) => {
-      const did = await pages({ reason }, Infinity);
+      const applied = await pages({ reason }, Infinity);
       done();
-      return `Done to ${plural(did.found, "execution")}${did.refused ? `, ${did.refused} refused` : ""}`;
+      return `Applied to ${plural(applied.found, "execution")}${applied.refused ? `, ${applied.refused} refused` : ""}`;
     },
   });
 }

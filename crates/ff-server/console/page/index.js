@@ -1,4 +1,4 @@
-// Every page: its name in the address and in the menu, the letter that leads to it, who may see it. A new page is a file and a row here.
+// The pages of the console: name in the address, title in the menu, key after `g`, and roles. To add a page, add a file and a row here.
 
 import { Overview } from "./overview.js";
 import { Executions } from "./executions.js";
@@ -16,7 +16,7 @@ import { Settings } from "./settings.js";
 
 const READ = ["submit", "work", "operate"];
 
-/** `show` is the page; `one`, where there is one, what `/name/id` shows. */
+/** `show` renders `/name`. `one` renders `/name/id`, if the page has details. */
 export const PAGES = [
   { name: "overview", title: "Overview", letter: "o", roles: READ, show: Overview },
   { name: "executions", title: "Executions", letter: "e", roles: READ, show: Executions, one: Execution },

@@ -1,52 +1,52 @@
-// Questions before something is done, one at a time.
+// Dialogs for input and confirmation, one at a time.
 
 import { html, signal, useEffect, useRef, useState } from "../app/preact.js";
 import { Icon } from "./icon.js";
-import { say } from "./toast.js";
+import { showToast } from "./toast.js";
 
-const open = signal(null);
+const currentOptions = signal(null);
 
-// A question belongs to the page it was asked on.
+// Leaving the page closes its dialog.
 addEventListener("hashchange", () => {
-  open.value = null;
+  currentOptions.value = null;
 });
 
 /**
- * Asks before doing: `{ title, text, fields, action, danger, run }`. A field is `{ name, label, type, value, options, required, hint, rows }`. `run`
- * gets the values; what it returns is said, and what it throws is shown where it was asked.
+ * Opens a dialog: `{ title, text, fields, action, danger, run }`. A field is `{ name, label, type, value, options, required, hint, rows }`.
+ * `run` gets the values. A text that it returns is shown as a toast, and the message of an error that it throws is shown in the dialog.
  */
-export function ask(question) {
-  open.value = question;
+export function openDialog(options) {
+  currentOptions.value = options;
 }
 
-/** Does something at once, and says how it went. */
-export async function attempt(run, done) {
+/** Calls `run` without a dialog, and shows its result or its error as a toast. */
+export async function runAndReport(run, done) {
   try {
-    const said = await run();
-    say(typeof said === "string" ? said : done);
+    const message = await run();
+    showToast(typeof message === "string" ? message : done);
     return true;
   } catch (error) {
-    say(error.message, "bad");
+    showToast(error.message, "bad");
     return false;
   }
 }
 
 export function Dialogs() {
-  const question = open.value;
-  return question && html`<${Dialog} key=${question} question=${question} />`;
+  const options = currentOptions.value;
+  return options && html`<${Dialog} key=${options} options=${options} />`;
 }
 
-function Dialog({ question }) {
-  const box = useRef();
+function Dialog({ options }) {
+  const dialog = useRef();
   const [error, setError] = useState(null);
   const [busy, setBusy] = useState(false);
-  const { title, text, fields = [], action = "OK", danger, run } = question;
+  const { title, text, fields = [], action = "OK", danger, run } = options;
   useEffect(() => {
-    box.current.showModal();
-    box.current.querySelector("input, textarea, select, footer [type=submit]").focus();
+    dialog.current.showModal();
+    dialog.current.querySelector("input, textarea, select, footer [type=submit]").focus();
   }, []);
   const close = () => {
-    open.value = null;
+    currentOptions.value = null;
   };
   const submit = async (event) => {
     event.preventDefault();
@@ -54,15 +54,15 @@ function Dialog({ question }) {
     setBusy(true);
     setError(null);
     try {
-      const said = await run(values);
-      if (said) say(said);
+      const message = await run(values);
+      if (message) showToast(message);
       close();
-    } catch (problem) {
-      setError(problem.message);
+    } catch (failure) {
+      setError(failure.message);
       setBusy(false);
     }
   };
-  return html`<dialog ref=${box} class="dialog" aria-labelledby="dialog-title" onCancel=${close} onClose=${close}>
+  return html`<dialog ref=${dialog} class="dialog" aria-labelledby="dialog-title" onCancel=${close} onClose=${close}>
     <form onSubmit=${submit}>
       <header><h2 id="dialog-title">${title}</h2>
         <button type="button" class="plain" aria-label="Close" onClick=${close}><${Icon} name="cross" /></button></header>

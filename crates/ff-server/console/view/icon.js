@@ -1,4 +1,4 @@
-// Icons: single strokes on a grid of 16.
+// Icons: stroke paths on a 16 by 16 grid.
 
 import { html } from "../app/preact.js";
 

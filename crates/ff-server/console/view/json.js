@@ -1,4 +1,4 @@
-// Bytes that people look at: JSON as a tree, as it is, or as a file. All of it is text, whatever it says.
+// A viewer of payloads and results: JSON as a tree, as raw text, or as a file. It renders all content as text.
 
 import { html, useState } from "../app/preact.js";
 import { ExactNumber } from "../app/api.js";
@@ -6,11 +6,11 @@ import { bytes, count } from "../app/format.js";
 import { Icon } from "./icon.js";
 import { copy } from "./text.js";
 
-/** How many members of one object or list are shown before one asks for more. */
+/** The number of members of an object or list that are shown at first. */
 const MEMBERS = 100;
 
-/** How many characters of one text are shown before one asks for more. */
-const LETTERS = 400;
+/** The number of characters of a string that are shown at first. */
+const CHARACTERS = 400;
 
 /** Shows `{ json }`, or `{ base64, type }`. */
 export function Content({ json, base64, type, name, open = 2 }) {
@@ -24,7 +24,7 @@ export function Content({ json, base64, type, name, open = 2 }) {
       <span class="none">${type || (base64 === undefined ? "JSON" : "bytes")} · ${bytes(new Blob([body]).size)}</span>
       ${isTree && html`<button type="button" class="plain" aria-pressed=${raw ? "true" : "false"} onClick=${() => setRaw(!raw)}>Raw</button>`}
       <button type="button" class="plain" onClick=${() => copy(text)}>Copy</button>
-      <button type="button" class="plain" onClick=${() => save(body, name, base64 === undefined)}>Download</button>
+      <button type="button" class="plain" onClick=${() => download(body, name, base64 === undefined)}>Download</button>
     </div>
     ${isTree && !raw ? html`<div class="tree" role="tree" aria-label=${name}><${Value} value=${json} depth=${open} /></div>` : html`<pre class="raw" tabindex="0">${text}</pre>`}
   </div>`;
@@ -62,18 +62,18 @@ const Key = ({ name }) => html`<span class="name">${name}</span>`;
 function Scalar({ value }) {
   const [whole, setWhole] = useState(false);
   if (typeof value === "string") {
-    const long = value.length > LETTERS && !whole;
-    return html`<span class="string">${JSON.stringify(long ? value.slice(0, LETTERS) : value)}</span>
-      ${long && html`<button type="button" class="plain" onClick=${() => setWhole(true)}>… ${count(value.length - LETTERS)} more characters</button>`}`;
+    const long = value.length > CHARACTERS && !whole;
+    return html`<span class="string">${JSON.stringify(long ? value.slice(0, CHARACTERS) : value)}</span>
+      ${long && html`<button type="button" class="plain" onClick=${() => setWhole(true)}>… ${count(value.length - CHARACTERS)} more characters</button>`}`;
   }
   return html`<span class=${value === null ? "null" : value instanceof ExactNumber ? "number" : typeof value}>${String(value)}</span>`;
 }
 
 function decoded(base64) {
-  return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 }
 
-/** Bytes as text where they are text, and otherwise as hexadecimal digits. */
+/** Decodes bytes as UTF-8, or formats the first 4 096 bytes in hexadecimal if they are not valid UTF-8. */
 function readable(base64) {
   const all = decoded(base64);
   try {
@@ -85,7 +85,7 @@ function readable(base64) {
   }
 }
 
-function save(body, name = "data", isJson = true) {
+function download(body, name = "data", isJson = true) {
   const anchor = document.createElement("a");
   anchor.href = URL.createObjectURL(new Blob([body], { type: "application/octet-stream" }));
   anchor.download = `${name.replace(/[^\w.-]+/g, "-")}${isJson ? ".json" : ".bin"}`;

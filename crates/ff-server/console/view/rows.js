@@ -1,27 +1,28 @@
-// The body of a table that may be long. Rows far from what is seen are left out and their height is kept, so that a thousand scroll
-// smoothly.
+// The body of a long table. Groups of rows far from the visible part are replaced by an empty row of the same height, so that a table
+// of 1 000 rows scrolls smoothly.
 
 import { html, useEffect, useRef, useState } from "../app/preact.js";
 
-/** So many rows are shown or left out together. */
-const TOGETHER = 50;
+/** The number of rows that are rendered or left out together. */
+const GROUP_SIZE = 50;
 
-/** The height of a row that was not shown yet, and how far from the window rows are shown. */
-const ROW = 34;
+/** The assumed height of a row that was not rendered yet, and the distance from the window within which rows are rendered. */
+const ROW_HEIGHT = 34;
 const MARGIN = "900px";
 
-/** Whether rows are left out. The widths of columns must not depend on the rows then: see `table.long`. */
-export const isLong = (items) => items.length > 2 * TOGETHER;
+/** Whether rows are left out. Column widths must not depend on the rows then: see `table.long`. */
+export const isLong = (items) => items.length > 2 * GROUP_SIZE;
 
 export function Rows({ items, show }) {
   if (!isLong(items)) return html`<tbody>${items.map(show)}</tbody>`;
-  const starts = Array.from({ length: Math.ceil(items.length / TOGETHER) }, (_, nth) => nth * TOGETHER);
-  return starts.map((start) => html`<${Stretch} key=${start} items=${items.slice(start, start + TOGETHER)} show=${show} isFirst=${start === 0} />`);
+  const starts = Array.from({ length: Math.ceil(items.length / GROUP_SIZE) }, (_, nth) => nth * GROUP_SIZE);
+  return starts.map((start) =>
+    html`<${RowGroup} key=${start} items=${items.slice(start, start + GROUP_SIZE)} show=${show} isFirst=${start === 0} />`);
 }
 
-function Stretch({ items, show, isFirst }) {
+function RowGroup({ items, show, isFirst }) {
   const body = useRef();
-  const height = useRef(items.length * ROW);
+  const height = useRef(items.length * ROW_HEIGHT);
   const [isNear, setNear] = useState(isFirst);
   useEffect(() => {
     const observer = new IntersectionObserver(([{ isIntersecting, boundingClientRect }]) => {

@@ -1,20 +1,20 @@
-// The frame around every page: menu, search, banner, help.
+// The layout around every page: menu, search, banner, help and log-in.
 
 import { html, useEffect, useRef, useState } from "../app/preact.js";
-import { get, isOfAll, may, path, session } from "../app/api.js";
+import { get, hasAllNamespaces, may, path, session } from "../app/api.js";
 import { helpIsOpen } from "../app/keyboard.js";
-import { link, useAnswer } from "../app/live.js";
+import { connectionState, useResponse } from "../app/live.js";
 import { logIn, logOut } from "../app/session.js";
-import { go, href, namespace, place, refine } from "../app/router.js";
+import { go, href, namespace, route, updateParams } from "../app/router.js";
 import { PAGES } from "../page/index.js";
 import { Dialogs } from "./dialog.js";
 import { Icon } from "./icon.js";
 import { STATES } from "./state.js";
-import { Toasts, say } from "./toast.js";
-import { Empty } from "./text.js";
+import { Toasts, showToast } from "./toast.js";
+import { EmptyState } from "./text.js";
 
-export function Starting({ error }) {
-  return html`<div class="login"><${Brand} />${error && html`<p class="wrong" role="alert">${error.message}. Trying again …</p>`}</div>`;
+export function StartupScreen({ error }) {
+  return html`<div class="login"><${Brand} />${error && html`<p class="wrong" role="alert">${error.message}. Retrying …</p>`}</div>`;
 }
 
 const Brand = () => html`<a class="brand" href="#/"><img src="/console/icon.svg" alt="" width="22" height="22" />FlowFabric</a>`;
@@ -24,7 +24,7 @@ const mayOpen = (page) => !page.roles || may(...page.roles);
 export function Shell() {
   const [menu, setMenu] = useState(false);
   const main = useRef();
-  const { parts } = place.value;
+  const { parts } = route.value;
   const page = PAGES.find((page) => page.name === (parts[0] || "overview"));
   const key = parts.join("/");
   useEffect(() => {
@@ -33,61 +33,61 @@ export function Shell() {
     scrollTo(0, 0);
   }, [key]);
   if (!session.value) return html`<${LogIn} /><${Toasts} />`;
-  return html`<a class="skip" href="#main" onClick=${(event) => (event.preventDefault(), main.current.focus())}>To the content</a>
+  return html`<a class="skip" href="#main" onClick=${(event) => (event.preventDefault(), main.current.focus())}>Skip to the content</a>
     <div class="shell">
       <header class="side ${menu ? "open" : ""}">
         <${Brand} />
         <button type="button" class="menu plain" aria-expanded=${menu ? "true" : "false"} aria-controls="nav" aria-label="Menu" onClick=${() => setMenu(!menu)}><${Icon} name="menu" /></button>
         <nav id="nav" aria-label="Pages">
           ${PAGES.filter(mayOpen).map((one) => html`<a href=${href(one.name === "overview" ? [] : [one.name])} aria-current=${one === page ? "page" : undefined} title="g ${one.letter}">
-            <${Icon} name=${one.name} />${one.title}${one.name === "approvals" && html`<${Waiting} />`}</a>`)}
+            <${Icon} name=${one.name} />${one.title}${one.name === "approvals" && html`<${ApprovalCount} />`}</a>`)}
         </nav>
-        <${Foot} />
+        <${Footer} />
       </header>
       <div class="body">
         <${Banner} />
         <div class="top"><${Search} /><${Namespaces} /></div>
-        <main id="main" tabindex="-1" ref=${main} key=${key}>${page && mayOpen(page) ? html`<${page.one && parts[1] ? page.one : page.show} id=${parts[1]} />` : html`<${Nowhere} page=${page} />`}</main>
+        <main id="main" tabindex="-1" ref=${main} key=${key}>${page && mayOpen(page) ? html`<${page.one && parts[1] ? page.one : page.show} id=${parts[1]} />` : html`<${PageUnavailable} page=${page} />`}</main>
       </div>
     </div>
     <${Dialogs} /><${Help} /><${Toasts} />`;
 }
 
-/** How many executions wait for people, beside the menu's word for it. */
-function Waiting() {
-  const ask = () => get("/v1/executions", { state: "suspended", blocking_reason: undefined, namespace: namespace.value, limit: 100 });
-  const answer = useAnswer(ask, [namespace.value], { gap: 3_000, concerns: ({ event }) => event === "suspended" || event === "released" || event === "finished" });
-  const open = (answer.data?.executions || []).filter((one) => one.suspension?.reason === "waiting_for_approval").length;
+/** The number of executions that wait for an approval, for the menu. */
+function ApprovalCount() {
+  const load = () => get("/v1/executions", { state: "suspended", blocking_reason: undefined, namespace: namespace.value, limit: 100 });
+  const response = useResponse(load, [namespace.value], { intervalMs: 3_000, isRelevant: ({ event }) => event === "suspended" || event === "released" || event === "finished" });
+  const open = (response.data?.executions || []).filter((one) => one.suspension?.reason === "waiting_for_approval").length;
   return open > 0 && html`<span class="n">${open >= 100 ? "99+" : open}<span class="sr"> waiting</span></span>`;
 }
 
-function Foot() {
+function Footer() {
   const { keys, key, version } = session.value;
-  const said = { live: "live", polling: "every 5 s", away: "server away", connecting: "connecting" }[link.value];
+  const statusText = { live: "live", polling: "every 5 s", away: "no response", connecting: "connecting" }[connectionState.value];
   return html`<div class="foot">
-    <span class="link ${link.value}" role="status"><span class="lamp"></span>${said}</span>
+    <span class="link ${connectionState.value}" role="status"><span class="lamp"></span>${statusText}</span>
     ${keys && html`<span class="who" title=${key.roles.join(", ")}>${key.name}</span><button type="button" class="plain" onClick=${logOut}>Log out</button>`}
     <span class="version">${version}</span>
   </div>`;
 }
 
 function Banner() {
-  if (link.value !== "away") return null;
-  return html`<p class="banner" role="alert"><${Icon} name="alert" />The server does not answer. What you see is how things stood; this page goes on when it is back.</p>`;
+  if (connectionState.value !== "away") return null;
+  return html`<p class="banner" role="alert"><${Icon} name="alert" />The server does not respond. The page shows the last data it received, and continues when the server is back.</p>`;
 }
 
 function Namespaces() {
   const own = session.value.key?.namespace;
-  const ask = () => (isOfAll() && may("submit", "work", "operate") ? get("/v1/lanes", { limit: 1_000, finished: false }) : { lanes: [] });
-  const answer = useAnswer(ask, [], { gap: 60_000, concerns: () => false });
+  const load = () => (hasAllNamespaces() && may("submit", "work", "operate") ? get("/v1/lanes", { limit: 1_000, finished: false }) : { lanes: [] });
+  const response = useResponse(load, [], { intervalMs: 60_000, isRelevant: () => false });
   if (own) return html`<span class="ns" title="The namespace of this key">${own}</span>`;
-  const names = [...new Set(["default", namespace.value, ...(answer.data?.lanes || []).map((lane) => lane.namespace)])].sort();
+  const names = [...new Set(["default", namespace.value, ...(response.data?.lanes || []).map((lane) => lane.namespace)])].sort();
   if (names.length < 2) return null;
-  return html`<label class="ns"><span class="sr">Namespace</span><select onChange=${(event) => refine({ ns: event.target.value })}>
+  return html`<label class="ns"><span class="sr">Namespace</span><select onChange=${(event) => updateParams({ ns: event.target.value })}>
     ${names.map((name) => html`<option selected=${name === namespace.value}>${name}</option>`)}</select></label>`;
 }
 
-/** Finds by id, or goes to the list filtered by state, tag or kind. */
+/** Opens the execution or flow with an id, or the list of executions filtered by state, tag or kind. */
 function Search() {
   const submit = async (event) => {
     event.preventDefault();
@@ -97,7 +97,7 @@ function Search() {
     if (/^\{fp:\d+\}:/.test(text)) return go(["executions", text]);
     if (/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}$/i.test(text)) {
       const found = await get(path`/v1/flows/${text}`, { graph: 0 }).catch(() => null);
-      return found ? go(["flows", text]) : say("No flow has this id. The id of an execution begins with {fp:", "bad");
+      return found ? go(["flows", text]) : showToast("No flow has this id. Execution ids start with {fp:", "bad");
     }
     if (STATES.includes(text.replace(/ /g, "_"))) return go(["executions"], { state: text.replace(/ /g, "_") });
     go(["executions"], text.includes("=") ? { tag: text } : { kind: text });
@@ -106,10 +106,10 @@ function Search() {
     <input id="search" name="search" type="search" placeholder="Id, kind, state or tag=value" aria-label="Search" autocomplete="off" spellcheck=${false} /><kbd>/</kbd></form>`;
 }
 
-function Nowhere({ page }) {
+function PageUnavailable({ page }) {
   return page
-    ? html`<${Empty} title="Not with this key">This page needs a key with the role ${page.roles.join(" or ")}.<//>`
-    : html`<${Empty} title="There is no such page">The menu leads to those there are.<//>`;
+    ? html`<${EmptyState} title="This key has no access">This page needs a key with the role ${page.roles.join(" or ")}.<//>`
+    : html`<${EmptyState} title="This page does not exist">The menu lists all pages.<//>`;
 }
 
 function LogIn() {
@@ -119,10 +119,10 @@ function LogIn() {
     setError(null);
     await logIn(event.target.elements.key.value.trim()).catch((problem) => setError(problem.message));
   };
-  if (session.value === null) return html`<${Starting} />`;
+  if (session.value === null) return html`<${StartupScreen} />`;
   return html`<main class="login"><form onSubmit=${submit}>
     <${Brand} />
-    <p>This server asks for an API key. The browser keeps it out of reach of scripts, for twelve hours or until you log out.</p>
+    <p>This server needs an API key. The browser stores it in a cookie that scripts cannot read, for twelve hours or until you log out.</p>
     <div class="field"><label for="key">API key</label>
       <input id="key" name="key" type="password" autocomplete="current-password" placeholder="ff_…" required autofocus spellcheck=${false} /></div>
     ${error && html`<p class="wrong" role="alert">${error}</p>`}

@@ -1,7 +1,7 @@
-// States: always a colour, an icon and a word.
+// States, each shown with a colour, an icon and a label.
 
 import { html } from "../app/preact.js";
-import { words } from "../app/format.js";
+import { humanize } from "../app/format.js";
 import { Icon } from "./icon.js";
 
 const ICONS = {
@@ -36,7 +36,7 @@ const ICONS = {
   soft_limit_exceeded: "alert",
 };
 
-/** The states of executions, in the order people look for them. */
+/** The public states of executions, in display order. */
 export const STATES = [
   "waiting",
   "active",
@@ -51,18 +51,19 @@ export const STATES = [
   "skipped",
 ];
 
-export const ENDED = new Set(["completed", "failed", "cancelled", "expired", "skipped"]);
+export const FINAL_STATES = new Set(["completed", "failed", "cancelled", "expired", "skipped"]);
 
 export function State({ of, quiet }) {
-  return html`<span class="state s-${of} ${quiet ? "quiet" : ""}"><${Icon} name=${ICONS[of] || "dot"} />${words(of)}</span>`;
+  return html`<span class="state s-${of} ${quiet ? "quiet" : ""}"><${Icon} name=${ICONS[of] || "dot"} />${humanize(of)}</span>`;
 }
 
-/** How many of something are in each state, as one bar. */
+/** A bar of the number of executions in each state. */
 export function StateBar({ counts, total }) {
   const all = total || Object.values(counts).reduce((sum, n) => sum + n, 0) || 1;
-  const parts = [...STATES.filter((state) => ENDED.has(state)), ...STATES.filter((state) => !ENDED.has(state))].filter((state) => counts[state]);
-  const said = parts.map((state) => `${counts[state]} ${words(state)}`).join(", ");
-  return html`<span class="statebar" role="img" aria-label=${said || "nothing"} title=${said}>
+  const present = STATES.filter((state) => counts[state]);
+  const parts = [...present.filter((state) => FINAL_STATES.has(state)), ...present.filter((state) => !FINAL_STATES.has(state))];
+  const summary = parts.map((state) => `${counts[state]} ${humanize(state)}`).join(", ");
+  return html`<span class="statebar" role="img" aria-label=${summary || "nothing"} title=${summary}>
     ${parts.map((state) => html`<span class="fill s-${state}" style=${{ width: `${(100 * counts[state]) / all}%` }}></span>`)}
   </span>`;
 }

@@ -1,16 +1,16 @@
-// The output of an execution, as it comes. What an attempt put out that another one superseded is struck out.
+// The live output of an execution. The output of superseded attempts is struck out.
 
 import { html, useEffect, useRef, useState } from "../app/preact.js";
-import { get, path, Away } from "../app/api.js";
-import { words } from "../app/format.js";
+import { get, path, ServerUnreachable } from "../app/api.js";
+import { humanize } from "../app/format.js";
 import { Content } from "./json.js";
 
-/** How much of the output is kept on the page. */
-const KEPT = 5_000;
+/** The number of output items that the page keeps. */
+const MAX_ITEMS = 5_000;
 
 const RETRY = 5_000;
 
-/** Follows the output by long polls: the events of the tab have a connection already, and browsers give few to a server. */
+/** Follows the output by long polls. The event feed already uses a connection, and browsers open only a few per server. */
 function useStream(id) {
   const [stream, setStream] = useState({ items: [], ended: false, loading: true });
   useEffect(() => {
@@ -21,14 +21,14 @@ function useStream(id) {
       while (!abort.signal.aborted) {
         try {
           const page = await get(path`/v1/executions/${id}/stream`, { from, limit: 1_000, wait_ms: wait }, { abort: abort.signal });
-          setStream((before) => ({ items: [...before.items, ...page.items].slice(-KEPT), ended: page.ended }));
+          setStream((before) => ({ items: [...before.items, ...page.items].slice(-MAX_ITEMS), ended: page.ended }));
           from = page.next;
           if (page.ended) return;
           wait = page.items.length >= 1_000 ? 0 : 30_000;
         } catch (error) {
           if (abort.signal.aborted) return;
           setStream((before) => ({ ...before, loading: false, error }));
-          if (!(error instanceof Away) && error.status < 500 && error.status !== 429) return;
+          if (!(error instanceof ServerUnreachable) && error.status < 500 && error.status !== 429) return;
           await pause();
         }
       }
@@ -41,29 +41,29 @@ function useStream(id) {
 export function Stream({ id }) {
   const { items, ended, loading, error } = useStream(id);
   const box = useRef();
-  const sticks = useRef(true);
+  const followsEnd = useRef(true);
   useEffect(() => {
-    if (sticks.current && box.current) box.current.scrollTop = box.current.scrollHeight;
+    if (followsEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight;
   }, [items]);
   const attempts = byAttempt(items);
-  const written = attempts.filter((attempt) => attempt.parts.length);
+  const attemptsWithOutput = attempts.filter((attempt) => attempt.parts.length);
   if (loading) return html`<p class="none">…</p>`;
   if (error && !items.length) return html`<p class="none">${error.message}</p>`;
-  if (!written.length) return html`<p class="none">${ended ? "It has no output." : "No output yet. It appears here as it comes."}</p>`;
+  if (!attemptsWithOutput.length) return html`<p class="none">${ended ? "The execution has no output." : "No output yet."}</p>`;
   const scrolled = ({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
-    sticks.current = scrollHeight - scrollTop - clientHeight < 24;
+    followsEnd.current = scrollHeight - scrollTop - clientHeight < 24;
   };
   return html`<div class="stream" ref=${box} onScroll=${scrolled} tabindex="0" role="log" aria-label="Output">
-    ${written.map((attempt) => html`<section class=${attempt.by === undefined ? "" : "superseded"}>
+    ${attemptsWithOutput.map((attempt) => html`<section class=${attempt.by === undefined ? "" : "superseded"}>
       ${(attempts.length > 1 || attempt.by !== undefined) && html`<h4>attempt ${attempt.nth + 1}${attempt.by === undefined ? "" : html`, superseded by attempt ${attempt.by + 1}: its output no longer counts`}</h4>`}
       <div class="out">${attempt.parts.map((part) => part.show())}</div>
-      ${attempt.outcome && html`<p class="none">${words(attempt.outcome)}</p>`}
+      ${attempt.outcome && html`<p class="none">${humanize(attempt.outcome)}</p>`}
     </section>`)}
     ${!ended && html`<span class="caret" aria-hidden="true"></span>`}
   </div>`;
 }
 
-/** Pieces of one attempt, text joined as far as it is of one channel. */
+/** Groups items by attempt, and joins consecutive text of the same channel. */
 function byAttempt(items) {
   const attempts = new Map();
   for (const item of items) {
@@ -71,7 +71,7 @@ function byAttempt(items) {
     const attempt = attempts.get(item.attempt);
     if (item.item === "superseded") attempt.by = item.by;
     else if (item.item === "closed") attempt.outcome = item.outcome;
-    else if (item.item === "trimmed") attempt.parts.push(note(`${item.to - item.from} frames were not kept`));
+    else if (item.item === "trimmed") attempt.parts.push(note(`${item.to - item.from} frames were trimmed`));
     else if (item.item === "summary") attempt.parts = [tree(item.document)];
     else add(attempt.parts, item);
   }
@@ -94,4 +94,4 @@ function text(channel, first) {
 }
 
 const tree = (json) => ({ show: () => html`<div class="doc"><${Content} json=${json} name="frame" open=${1} /></div>` });
-const note = (said) => ({ show: () => html`<span class="none">[${said}]</span>` });
+const note = (text) => ({ show: () => html`<span class="none">[${text}]</span>` });

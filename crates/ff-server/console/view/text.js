@@ -1,22 +1,22 @@
-// Small pieces of text: moments, ids, tags, empty pages, problems.
+// Shared elements: times, ids, tags, commands, empty pages, errors, tabs.
 
 import { html, useState } from "../app/preact.js";
 import { serverNow } from "../app/api.js";
-import { exact, relative, shortId } from "../app/format.js";
+import { timestamp, relative, shortId } from "../app/format.js";
 import { minute, now } from "../app/live.js";
 import { go, href } from "../app/router.js";
 import { Icon } from "./icon.js";
-import { say } from "./toast.js";
+import { showToast } from "./toast.js";
 
-/** A moment, relative, with the exact one on hover. */
+/** A relative time, with the exact time on hover. */
 export function Moment({ at }) {
   if (!at) return html`<span class="none">–</span>`;
   (Math.abs(serverNow() - at) < 120_000 ? now : minute).value;
-  return html`<time datetime=${new Date(at).toISOString()} title=${exact(at)}>${relative(at, serverNow())}</time>`;
+  return html`<time datetime=${new Date(at).toISOString()} title=${timestamp(at)}>${relative(at, serverNow())}</time>`;
 }
 
-/** A moment as the clocks of a time zone show it. */
-export function Exact({ at, zone = "UTC" }) {
+/** A time in a time zone. */
+export function ZonedTime({ at, zone = "UTC" }) {
   const shown = new Intl.DateTimeFormat("sv-SE", { timeZone: zone, dateStyle: "short", timeStyle: "medium" }).format(at);
   return html`<time datetime=${new Date(at).toISOString()} title=${zone}>${shown}</time>`;
 }
@@ -24,29 +24,29 @@ export function Exact({ at, zone = "UTC" }) {
 export async function copy(text, what = "Copied") {
   try {
     await navigator.clipboard.writeText(text);
-    say(what);
+    showToast(what);
   } catch {
-    say("The browser does not let this page copy", "bad");
+    showToast("The browser does not allow this page to copy", "bad");
   }
 }
 
-export function Copy({ text, label = "Copy" }) {
-  const take = (event) => {
+export function CopyButton({ text, label = "Copy" }) {
+  const onClick = (event) => {
     event.preventDefault();
     event.stopPropagation();
     copy(text);
   };
-  return html`<button type="button" class="copy" title=${label} aria-label=${label} onClick=${take}><${Icon} name="copy" /></button>`;
+  return html`<button type="button" class="copy" title=${label} aria-label=${label} onClick=${onClick}><${Icon} name="copy" /></button>`;
 }
 
-/** An id that leads somewhere, short, and copied whole. */
+/** An id, shortened unless `whole`, as a link if `to` is set, with a button that copies the full id. */
 export function Id({ id, to, whole }) {
   const text = whole ? id : shortId(id);
   const shown = to ? html`<a class="mono" href=${href(to)} title=${id}>${text}</a>` : html`<span class="mono" title=${id}>${text}</span>`;
-  return html`<span class="id">${shown}<${Copy} text=${id} label="Copy the id" /></span>`;
+  return html`<span class="id">${shown}<${CopyButton} text=${id} label="Copy the id" /></span>`;
 }
 
-/** Labels; each leads to what has it. */
+/** Tags, each a link to the executions with this tag. */
 export function Tags({ tags, most = 99 }) {
   const pairs = Object.entries(tags || {});
   if (!pairs.length) return null;
@@ -58,47 +58,47 @@ export function Tags({ tags, most = 99 }) {
   </span>`;
 }
 
-/** A command that can be pasted. */
+/** A command with a copy button. */
 export function Command({ text }) {
-  return html`<span class="command"><code>${text}</code><${Copy} text=${text} label="Copy the command" /></span>`;
+  return html`<span class="command"><code>${text}</code><${CopyButton} text=${text} label="Copy the command" /></span>`;
 }
 
-/** Where `ff` looks for a server by itself. */
-const USUAL = "http://127.0.0.1:7070";
+/** The server that `ff` uses without the option --server. */
+const DEFAULT_SERVER = "http://127.0.0.1:7070";
 
-/** A command that asks this very server. */
-const here = (command) => (location.origin === USUAL ? command : command.replace(/^ff /, `ff --server ${location.origin} `));
+/** Adds --server to a command if this server is not the default of `ff`. */
+const withServer = (command) => (location.origin === DEFAULT_SERVER ? command : command.replace(/^ff /, `ff --server ${location.origin} `));
 
-/** A page with nothing on it says what to do first. */
-export function Empty({ title, children, commands = [] }) {
+/** The content of a page without data: a title, an explanation, and commands to run. */
+export function EmptyState({ title, children, commands = [] }) {
   return html`<div class="empty">
     <p class="title">${title}</p>
     ${children && html`<p>${children}</p>`}
-    ${commands.map((text) => html`<${Command} text=${here(text)} />`)}
+    ${commands.map((text) => html`<${Command} text=${withServer(text)} />`)}
   </div>`;
 }
 
-export function Trouble({ error, retry }) {
+export function ErrorNotice({ error, retry }) {
   return html`<div class="trouble" role="alert">
-    <${Icon} name="alert" /><span>${error.status === 403 ? "This key may not see that. " : ""}${error.message}</span>
+    <${Icon} name="alert" /><span>${error.status === 403 ? "This key has no access. " : ""}${error.message}</span>
     ${retry && html`<button type="button" onClick=${retry}>Try again</button>`}
   </div>`;
 }
 
-/** Lines in place of what is on its way. */
+/** Placeholder lines while data loads. */
 export function Skeleton({ lines = 6 }) {
   return html`<div class="skeleton" role="status" aria-busy="true" aria-label="Loading">${Array.from({ length: lines }, () => html`<span></span>`)}</div>`;
 }
 
-/** What an answer holds: bones until it is there, what went wrong, or what `children` make of it. */
-export function Answer({ of, lines, children }) {
+/** Renders a response: a placeholder while it loads, the error, or `children` with the data. */
+export function ResponseView({ of, lines, children }) {
   if (of.data !== undefined) return children(of.data);
-  if (of.error) return html`<${Trouble} error=${of.error} retry=${of.reload} />`;
+  if (of.error) return html`<${ErrorNotice} error=${of.error} retry=${of.reload} />`;
   return html`<${Skeleton} lines=${lines} />`;
 }
 
-/** A row that opens something. Links and buttons inside it work as they are. */
-export function opens(parts, params) {
+/** The attributes of a row that opens a page on click. Links and buttons inside it keep their own behaviour. */
+export function rowLink(parts, params) {
   return {
     onClick: (event) => {
       if (event.target.closest("a, button, input, label") || getSelection().toString()) return;

@@ -1,4 +1,4 @@
-// Short messages that go away by themselves.
+// Short messages that disappear after a few seconds.
 
 import { html, signal } from "../app/preact.js";
 import { Icon } from "./icon.js";
@@ -6,7 +6,7 @@ import { Icon } from "./icon.js";
 const messages = signal([]);
 let next = 0;
 
-export function say(text, tone = "good") {
+export function showToast(text, tone = "good") {
   const id = (next += 1);
   messages.value = [...messages.value.slice(-3), { id, text, tone }];
   setTimeout(() => {

@@ -1,37 +1,35 @@
-// The timeline of an execution: when it waited, ran, did its steps, and what it waited for in between.
+// The timeline of an execution: its attempts, its steps, and its waits with their reasons.
 
 import { html } from "../../app/preact.js";
 import { serverNow } from "../../app/api.js";
-import { clock, duration, exact, words } from "../../app/format.js";
+import { clock, duration, timestamp, humanize } from "../../app/format.js";
 import { now } from "../../app/live.js";
 
-/** A wait before the first attempt that is not worth a row, in milliseconds. */
-const BRIEF = 50;
+/** The shortest wait before the first attempt that gets a row, in milliseconds. */
+const MIN_WAIT_MS = 50;
 
-/** How wide a wait may be drawn, compared with all that ran. */
+/** The maximum width of a shortened wait, relative to the total run time. */
 const WAIT_SHARE = 0.5;
 
-/**
- * Rows of `{ name, detail, depth, bars: [{ from, to, look, title }] }`. A bar without an end goes on.
- */
+/** The rows of the timeline: `{ name, detail, depth, bars: [{ from, to, look, title }] }`. A bar without `to` has not ended. */
 export function rowsOf(info, attempts, leases, steps) {
   const rows = [];
   const first = attempts[0]?.started_at;
-  const isOver = info.finished_at !== undefined && info.finished_at !== null;
-  if (first === undefined || first - info.created_at >= BRIEF) {
+  const isFinal = info.finished_at !== undefined && info.finished_at !== null;
+  if (first === undefined || first - info.created_at >= MIN_WAIT_MS) {
     const to = first ?? info.finished_at;
     const look = info.public_state === "delayed" && first === undefined ? "delayed" : "queued";
-    rows.push({ name: look === "delayed" ? "delayed" : "waited", bars: [{ from: info.created_at, to, look, title: "before its first attempt" }] });
+    rows.push({ name: look === "delayed" ? "delayed" : "waited", bars: [{ from: info.created_at, to, look, title: "before the first attempt" }] });
   }
   attempts.forEach((attempt, at) => {
     const bars = runsOf(attempt, leases, info);
     const next = attempts[at + 1];
-    if (attempt.end && (next || !isOver)) {
+    if (attempt.end && (next || !isFinal)) {
       const until = next?.started_at ?? (info.lease ? info.lease.acquired_at : undefined);
-      const why = next ? words(next.type) : words(info.state.blocking_reason);
+      const why = next ? humanize(next.type) : humanize(info.state.blocking_reason);
       bars.push({ from: attempt.end.at, to: until, look: "between", title: next ? `until the ${why}` : why });
     }
-    const outcome = attempt.end ? words(attempt.end.outcome) : words(info.public_state);
+    const outcome = attempt.end ? humanize(attempt.end.outcome) : humanize(info.public_state);
     rows.push({ name: `attempt ${attempt.index + 1}`, detail: [attempt.type === "initial" ? null : attempt.type, outcome, attempt.worker_instance_id].filter(Boolean).join(" · "), bars });
     for (const step of steps.filter((step) => step.attempt === attempt.index)) {
       rows.push({ name: step.key ? `${step.name} ${step.key}` : step.name, depth: 1, bars: [barOf(step)] });
@@ -47,37 +45,37 @@ const barOf = (step) => ({
   title: step.failure ? `${step.kind}: ${step.failure.message}` : step.kind,
 });
 
-/** When an attempt ran, and what it waited for in between. */
+/** The bars of an attempt: its leases, and the waits between them. */
 function runsOf(attempt, leases, info) {
-  const lost = leases.filter((lease) => lease.attempt_index === attempt.index).sort((a, b) => a.acquired_at - b.acquired_at);
+  const ended = leases.filter((lease) => lease.attempt_index === attempt.index).sort((a, b) => a.acquired_at - b.acquired_at);
   const bars = [];
   let ran = 0;
-  lost.forEach((lease, at) => {
+  ended.forEach((lease, at) => {
     ran += lease.ended_at - lease.acquired_at;
     const isEnd = attempt.end && attempt.end.at === lease.ended_at;
-    bars.push({ from: lease.acquired_at, to: lease.ended_at, look: isEnd ? attempt.end.outcome : "ran", title: `held by ${lease.worker_instance_id}, ${words(lease.how)}` });
-    if (!isEnd) bars.push({ from: lease.ended_at, to: lost[at + 1]?.acquired_at, look: "waits", title: lease.how === "suspended" ? suspendedFor(info) : words(lease.how) });
+    bars.push({ from: lease.acquired_at, to: lease.ended_at, look: isEnd ? attempt.end.outcome : "ran", title: `held by ${lease.worker_instance_id}, ${humanize(lease.how)}` });
+    if (!isEnd) bars.push({ from: lease.ended_at, to: ended[at + 1]?.acquired_at, look: "waits", title: lease.how === "suspended" ? suspendedFor(info) : humanize(lease.how) });
   });
   const open = bars.at(-1);
   const isOwn = info.lease && info.lease.attempt_index === attempt.index;
   const since = isOwn ? info.lease.acquired_at : attempt.end ? attempt.end.at - Math.max(0, attempt.ran_ms - ran) : undefined;
-  const hasMore = isOwn || (attempt.end && (!lost.length || attempt.end.at > lost.at(-1).ended_at));
+  const hasMore = isOwn || (attempt.end && (!ended.length || attempt.end.at > ended.at(-1).ended_at));
   if (!hasMore) return bars;
   if (open && open.to === undefined) open.to = since;
-  bars.push({ from: lost.length ? since : attempt.started_at, to: attempt.end?.at, look: attempt.end ? attempt.end.outcome : "running", title: attempt.end ? words(attempt.end.outcome) : "runs" });
+  bars.push({ from: ended.length ? since : attempt.started_at, to: attempt.end?.at, look: attempt.end ? attempt.end.outcome : "running", title: attempt.end ? humanize(attempt.end.outcome) : "running" });
   return bars;
 }
 
 function suspendedFor(info) {
-  return info.suspension ? words(info.suspension.reason) : "suspended";
+  return info.suspension ? humanize(info.suspension.reason) : "suspended";
 }
 
 export function Gantt({ info, attempts, leases, steps }) {
   const rows = rowsOf(info, attempts, leases, steps);
-  const goesOn = rows.some((row) => row.bars.some((bar) => isOpen(bar)));
-  if (goesOn) now.value;
-  const moment = serverNow();
-  const bars = rows.flatMap((row) => row.bars.map((bar) => ({ ...bar, to: bar.to ?? moment })));
+  const hasOpenBar = rows.some((row) => row.bars.some((bar) => isOpen(bar)));
+  if (hasOpenBar) now.value;
+  const serverTime = serverNow();
+  const bars = rows.flatMap((row) => row.bars.map((bar) => ({ ...bar, to: bar.to ?? serverTime })));
   const begin = info.created_at;
   const end = Math.max(begin + 1, info.finished_at ?? begin, ...bars.map((bar) => bar.to));
   const { at, marks, isShortened } = scale(bars, begin, end);
@@ -91,11 +89,11 @@ export function Gantt({ info, attempts, leases, steps }) {
       <div class="track" role="cell">
         ${marks.slice(1).map((mark) => html`<span class="grid" style=${{ left: percent(at(mark)) }}></span>`)}
         ${row.bars.map((bar) => {
-          const to = bar.to ?? moment;
+          const to = bar.to ?? serverTime;
           const took = duration(to - bar.from);
-          const said = `${bar.title}: ${took}, from ${exact(bar.from)}${isOpen(bar) ? ", goes on" : ""}`;
+          const description = `${bar.title}: ${took}, from ${timestamp(bar.from)}${isOpen(bar) ? ", not ended" : ""}`;
           const width = at(to) - at(bar.from);
-          return html`<span class="bar ${bar.look} ${isOpen(bar) ? "open" : ""}" title=${said} style=${{ left: percent(at(bar.from)), width: `max(3px, ${percent(width)})` }}>${width > 0.04 && html`<span class="took">${took}</span>`}</span>`;
+          return html`<span class="bar ${bar.look} ${isOpen(bar) ? "open" : ""}" title=${description} style=${{ left: percent(at(bar.from)), width: `max(3px, ${percent(width)})` }}>${width > 0.04 && html`<span class="took">${took}</span>`}</span>`;
         })}
       </div>
     </div>`)}
@@ -103,14 +101,14 @@ export function Gantt({ info, attempts, leases, steps }) {
 }
 
 const isOpen = (bar) => bar.to === undefined || bar.to === null;
-const WAITS = new Set(["queued", "delayed", "between", "waits"]);
+const WAIT_LOOKS = new Set(["queued", "delayed", "between", "waits"]);
 
 /**
- * Where moments are drawn, from 0 to 1. Everything is in proportion, unless it mostly waited: then waits are shortened, so that one sees what
- * ran.
+ * Maps times to positions from 0 to 1. The scale is linear, unless the execution waited most of the time: then waits are shortened so
+ * that the run time is visible.
  */
 function scale(bars, begin, end) {
-  const busy = union(bars.filter((bar) => !WAITS.has(bar.look)));
+  const busy = mergeSpans(bars.filter((bar) => !WAIT_LOOKS.has(bar.look)));
   const ran = busy.reduce((sum, [from, to]) => sum + to - from, 0);
   const most = ran * WAIT_SHARE;
   const edges = [begin, ...busy.flat(), end];
@@ -129,8 +127,8 @@ function scale(bars, begin, end) {
   return { at, marks, isShortened };
 }
 
-/** Spans in order, joined where they touch. */
-function union(bars) {
+/** Sorts spans and merges those that overlap or touch. */
+function mergeSpans(bars) {
   const spans = [];
   for (const { from, to } of [...bars].sort((a, b) => a.from - b.from)) {
     const last = spans.at(-1);
@@ -140,7 +138,7 @@ function union(bars) {
   return spans;
 }
 
-/** Round durations along a span. */
+/** Round durations for the axis of a span, at most seven. */
 function ticks(span) {
   const steps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 15e3, 3e4, 6e4, 12e4, 3e5, 6e5, 9e5, 18e5, 36e5, 72e5, 216e5, 432e5, 864e5, 1728e5, 6048e5];
   const step = steps.find((size) => span / size <= 6) ?? span;

@@ -1,31 +1,31 @@
-// A graph that can be moved and magnified.
+// A graph that can be panned and zoomed.
 
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../../app/preact.js";
 import { go } from "../../app/router.js";
-import { words } from "../../app/format.js";
+import { humanize } from "../../app/format.js";
 import { Icon } from "../icon.js";
 import { layout } from "./layout.js";
 
-const WIDE = 168;
-const HIGH = 40;
-const [ACROSS, DOWN] = [WIDE + 64, HIGH + 14];
+const NODE_WIDTH = 168;
+const NODE_HEIGHT = 40;
+const [COLUMN_STEP, ROW_STEP] = [NODE_WIDTH + 64, NODE_HEIGHT + 14];
 
-/** How small a graph is drawn at first: one that is higher than its frame, and one that is only long. A larger one goes beyond its
- * frame, and is moved. */
-const SMALLEST = { high: 0.5, long: 0.8 };
+/** The minimum initial scale of a graph that is higher than its frame, and of one that is only wider. A larger graph is cut off at the
+ * frame and can be panned. */
+const MIN_SCALE = { high: 0.5, long: 0.8 };
 
-const TALLEST = 560;
+const MAX_HEIGHT = 560;
 
 /** Nodes are `{ id, title, detail, state, counts, to, marked }`, edges `{ from, to, marked }`. */
 export function Graph({ nodes, edges, shape }) {
   const placed = useMemo(() => layout(nodes, edges), [shape]);
-  const size = { width: placed.layers * ACROSS - 64 + 24, height: placed.tallest * DOWN - 14 + 24 };
+  const size = { width: placed.layers * COLUMN_STEP - 64 + 24, height: placed.tallest * ROW_STEP - 14 + 24 };
   const box = useRef();
   const [view, setView] = useState(null);
-  const height = Math.min(TALLEST, Math.max(120, size.height));
+  const height = Math.min(MAX_HEIGHT, Math.max(120, size.height));
   const [width, setWidth] = useState(1_100);
   useLayoutEffect(() => setWidth(box.current.clientWidth || 1_100), []);
-  const shown = view ?? start(size, width, height);
+  const shown = view ?? initialView(size, width, height);
   const zoom = (by, centre = { x: shown.x + shown.width / 2, y: shown.y + shown.height / 2 }) => {
     const [width, height] = [shown.width * by, shown.height * by];
     if (width < 120 || width > 8 * size.width + 4_000) return;
@@ -35,7 +35,7 @@ export function Graph({ nodes, edges, shape }) {
   latest.current = { zoom, shown };
   useEffect(() => setView(null), [shape]);
   useEffect(() => {
-    // Preact's own listeners may not keep a page from scrolling.
+    // Listeners of Preact may be passive, and a passive listener cannot prevent scrolling.
     const wheel = (event) => {
       if (!event.ctrlKey && !event.metaKey) return;
       event.preventDefault();
@@ -62,33 +62,33 @@ export function Graph({ nodes, edges, shape }) {
     addEventListener("pointermove", move);
     addEventListener("pointerup", up);
   };
-  const where = (id) => {
+  const positionOf = (id) => {
     const node = placed.nodes.get(id);
-    return node && { x: node.layer * ACROSS, y: node.row * DOWN };
+    return node && { x: node.layer * COLUMN_STEP, y: node.row * ROW_STEP };
   };
   return html`<div class="graph">
     <div class="tools">
-      <button type="button" aria-label="Magnify" title="Magnify" onClick=${() => zoom(0.8)}><${Icon} name="plus" /></button>
-      <button type="button" aria-label="Make smaller" title="Make smaller" onClick=${() => zoom(1.25)}><${Icon} name="minus" /></button>
+      <button type="button" aria-label="Zoom in" title="Zoom in" onClick=${() => zoom(0.8)}><${Icon} name="plus" /></button>
+      <button type="button" aria-label="Zoom out" title="Zoom out" onClick=${() => zoom(1.25)}><${Icon} name="minus" /></button>
       <button type="button" aria-label="Show all" title="Show all" onClick=${() => setView({ x: -12, y: -12, ...size })}><${Icon} name="fit" /></button>
     </div>
     <svg ref=${box} role="group" aria-label="Graph of the flow" viewBox="${shown.x} ${shown.y} ${shown.width} ${shown.height}" onPointerDown=${drag}
       style=${{ height: `${height}px` }}>
       ${edges.map(({ from, to, marked, state }) => {
-        const [a, b] = [where(from), where(to)];
+        const [a, b] = [positionOf(from), positionOf(to)];
         if (!a || !b) return null;
-        const [x, y, u, v] = [a.x + WIDE, a.y + HIGH / 2, b.x, b.y + HIGH / 2];
+        const [x, y, u, v] = [a.x + NODE_WIDTH, a.y + NODE_HEIGHT / 2, b.x, b.y + NODE_HEIGHT / 2];
         const bend = Math.max(28, (u - x) / 2);
         return html`<path class="edge ${marked ? "marked" : ""} ${state || ""}" d="M${x} ${y}C${x + bend} ${y} ${u - bend} ${v} ${u} ${v}" />`;
       })}
-      ${nodes.map((node) => html`<${Node} key=${node.id} node=${node} at=${where(node.id)} />`)}
+      ${nodes.map((node) => html`<${Node} key=${node.id} node=${node} at=${positionOf(node.id)} />`)}
     </svg>
   </div>`;
 }
 
-/** What is seen at first: all of it where it is legible, otherwise its beginning. */
-function start(size, width, height) {
-  const smallest = size.height > TALLEST ? SMALLEST.high : SMALLEST.long;
+/** The initial view: the whole graph if it is legible at that scale, otherwise its first layers. */
+function initialView(size, width, height) {
+  const smallest = size.height > MAX_HEIGHT ? MIN_SCALE.high : MIN_SCALE.long;
   const scale = Math.min(1, Math.max(smallest, Math.min(width / size.width, height / size.height)));
   const [across, down] = [width / scale, height / scale];
   const x = across >= size.width ? -12 - (across - size.width) / 2 : -12;
@@ -104,29 +104,29 @@ function Node({ node, at }) {
     onClick: () => go(to, params),
     onKeyDown: (event) => event.key === "Enter" && go(to, params),
   };
-  const said = [title, detail, !counts && words(state), marked && "on the critical path"].filter(Boolean).join(", ");
+  const description = [title, detail, !counts && humanize(state), marked && "on the critical path"].filter(Boolean).join(", ");
   return html`<g class="node s-${state} ${marked ? "marked" : ""}" transform="translate(${at.x} ${at.y})" ...${open}>
-    <title>${said}</title>
-    <rect class="card" width=${WIDE} height=${HIGH} rx="6" />
-    ${counts ? html`<${Shares} counts=${counts} />` : html`<rect class="strip" width="4" height=${HIGH - 12} x="6" y="6" rx="2" />`}
-    <text class="title" x="16" y="17" aria-hidden="true">${fit(title, 22)}</text>
-    <text class="detail" x="16" y="31" aria-hidden="true">${fit(detail || "", 26)}</text>
+    <title>${description}</title>
+    <rect class="card" width=${NODE_WIDTH} height=${NODE_HEIGHT} rx="6" />
+    ${counts ? html`<${Shares} counts=${counts} />` : html`<rect class="strip" width="4" height=${NODE_HEIGHT - 12} x="6" y="6" rx="2" />`}
+    <text class="title" x="16" y="17" aria-hidden="true">${truncate(title, 22)}</text>
+    <text class="detail" x="16" y="31" aria-hidden="true">${truncate(detail || "", 26)}</text>
   </g>`;
 }
 
-/** How many of a group are in each state. */
+/** A bar of the number of executions of a group in each state. */
 function Shares({ counts }) {
   const all = Object.values(counts).reduce((sum, n) => sum + n, 0);
   let x = 8;
   return Object.entries(counts).map(([state, n]) => {
-    const width = ((WIDE - 16) * n) / all;
-    const bar = html`<rect class="share s-${state}" x=${x} y=${HIGH - 6} width=${width} height="3" />`;
+    const width = ((NODE_WIDTH - 16) * n) / all;
+    const bar = html`<rect class="share s-${state}" x=${x} y=${NODE_HEIGHT - 6} width=${width} height="3" />`;
     x += width;
     return bar;
   });
 }
 
-const fit = (text, letters) => (text.length > letters ? `${text.slice(0, letters - 1)}…` : text);
+const truncate = (text, max) => (text.length > max ? `${text.slice(0, max - 1)}…` : text);
 
 function scaleOf(box, shown) {
   const { width, height } = box.getBoundingClientRect();

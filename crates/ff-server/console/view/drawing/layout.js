@@ -1,12 +1,9 @@
-// Where the nodes of a graph go: layers from left to right, each ordered so that few edges cross.
+// The layout of a graph: layers from left to right, each ordered so that few edges cross.
 
-/** How often the order of each layer is improved. */
+/** The number of passes that reorder the layers. */
 const SWEEPS = 6;
 
-/**
- * Lays out nodes `{ id }` and edges `{ from, to }`. Every node gets `layer` and `row`; what is part of no order (a cycle cannot be made)
- * stays in the first layer.
- */
+/** Lays out nodes `{ id }` and edges `{ from, to }`. Each node gets `layer` and `row`. Flows have no cycles, so each node has a layer. */
 export function layout(nodes, edges) {
   const byId = new Map(nodes.map((node) => [node.id, { ...node, layer: 0, up: [], down: [] }]));
   for (const { from, to } of edges) {
@@ -16,13 +13,13 @@ export function layout(nodes, edges) {
     downstream.up.push(upstream);
   }
   const all = [...byId.values()];
-  const waiting = new Map(all.map((node) => [node, node.up.length]));
+  const pending = new Map(all.map((node) => [node, node.up.length]));
   const ready = all.filter((node) => !node.up.length);
   for (const node of ready) {
     for (const next of node.down) {
       next.layer = Math.max(next.layer, node.layer + 1);
-      waiting.set(next, waiting.get(next) - 1);
-      if (waiting.get(next) === 0) ready.push(next);
+      pending.set(next, pending.get(next) - 1);
+      if (pending.get(next) === 0) ready.push(next);
     }
   }
   const layers = [];
@@ -41,11 +38,9 @@ export function layout(nodes, edges) {
   return { nodes: byId, layers: layers.length, tallest };
 }
 
-const centre = (node, beside) => (beside.length ? beside.reduce((sum, other) => sum + other.row, 0) / beside.length : node.row);
+const centre = (node, neighbours) => (neighbours.length ? neighbours.reduce((sum, other) => sum + other.row, 0) / neighbours.length : node.row);
 
-/**
- * The chain of members that the flow takes longest for, by `took` of each: the one to make shorter. Only what has begun counts.
- */
+/** The critical path: the chain of dependent members with the largest sum of run times, as `took` returns them. */
 export function criticalPath(members, edges, took) {
   const up = new Map();
   for (const { from, to } of edges) {
@@ -53,7 +48,7 @@ export function criticalPath(members, edges, took) {
     up.get(to).push(from);
   }
   const best = new Map();
-  // Members come in an order that needs no recursion: upstreams are looked at until they are all known.
+  // An explicit stack instead of recursion: a member is handled after all of its upstream members.
   const stack = [...members.keys()];
   while (stack.length) {
     const id = stack.at(-1);
