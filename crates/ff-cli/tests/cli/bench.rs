@@ -180,8 +180,11 @@ fn bench_refuses_invalid_arguments() {
     bench(&["--store", "mysql://x"]).refused(2, "scheme: must be that of sqlite:PATH");
 }
 
+/// Runs a benchmark and returns its report. A slow one also says on standard error how far it is.
 fn bench(folder: &std::path::Path, args: &[&str]) -> Value {
-    CommandRun::of(command(folder, &[&["bench"], args, &["--json"]].concat())).json()
+    let run = CommandRun::of(command(folder, &[&["bench"], args, &["--json"]].concat()));
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    serde_json::from_str(run.text()).unwrap_or_else(|error| panic!("{error}: {}", run.text()))
 }
 
 /// Asserts that the report has the throughput, the floor, their ratio, and the conditions of the measurement.

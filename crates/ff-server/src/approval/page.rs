@@ -51,8 +51,8 @@ pub(crate) struct Page {
 
 impl Page {
     /// Returns the page for the state of an approval. The form contains the token.
-    pub(super) fn of(standing: &ApprovalState, token: &PresentedToken, now: TimestampMs) -> Self {
-        match standing {
+    pub(super) fn of(state: &ApprovalState, token: &PresentedToken, now: TimestampMs) -> Self {
+        match state {
             ApprovalState::Open(question) => Self::question(question, token, now),
             ApprovalState::Decided { answer, by, at } => Self::decided(*answer, by, *at, now),
             ApprovalState::Expired => Self::expired(),
@@ -61,8 +61,8 @@ impl Page {
     }
 
     /// Returns the page for an answer that came too late.
-    pub(super) fn too_late(standing: &ApprovalState, token: &PresentedToken, now: TimestampMs) -> Self {
-        let page = Self::of(standing, token, now);
+    pub(super) fn too_late(state: &ApprovalState, token: &PresentedToken, now: TimestampMs) -> Self {
+        let page = Self::of(state, token, now);
         if page.status == StatusCode::OK { Self { status: StatusCode::CONFLICT, ..page } } else { page }
     }
 
@@ -350,15 +350,15 @@ mod tests {
     #[test]
     fn every_other_page_has_no_form() {
         let decided = |answer| ApprovalState::Decided { answer, by: Source::external(), at: NOW };
-        for (standing, status, text) in [
+        for (state, status, text) in [
             (decided(Answer::Approve), 200, "It was approved by external, just now"),
             (decided(Answer::Reject), 200, "It was rejected"),
             (ApprovalState::Expired, 410, "This link has expired"),
             (ApprovalState::Over(PublicState::Cancelled), 200, "The work is cancelled."),
             (ApprovalState::Over(PublicState::Active), 200, "The work goes on without it."),
         ] {
-            let page = Page::of(&standing, &PresentedToken::default(), NOW);
-            assert_eq!(page.status.as_u16(), status, "{standing:?}");
+            let page = Page::of(&state, &PresentedToken::default(), NOW);
+            assert_eq!(page.status.as_u16(), status, "{state:?}");
             let html = page.html();
             assert!(html.contains(text) && !html.contains("<form"), "{html}");
         }
