@@ -109,7 +109,9 @@ test("an execution is assigned to a worker that accepts its lane and kind, and u
   await server.client.register("other-1", { lanes: ["other"], kinds: ["mail.send"] });
   const page = await open(server, `#/executions/${encodeId(id)}`);
   await page.getByRole("button", { name: "Assign", exact: true }).click();
-  assert.deepEqual(await page.getByLabel("Worker").locator("option").allInnerTexts(), ["mail-1 (smtp)"]);
+  const workers = page.getByLabel("Worker").locator("option");
+  await workers.first().waitFor({ state: "attached" });
+  assert.deepEqual(await workers.allInnerTexts(), ["mail-1 (smtp)"]);
   await page.keyboard.press("Escape");
   await act(page, "Assign", async (dialog) => {
     await dialog.getByLabel("Duration in seconds").fill("600");
