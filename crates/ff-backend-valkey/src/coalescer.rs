@@ -1,15 +1,16 @@
-//! Coalescing: calls that arrive while another call of their group is under way are sent together as one call, which
-//! costs the server far less. Calls of a group are sent in the order in which they were first polled.
+//! Coalescing: calls of a partition that arrive while another of its calls is under way are sent together as one call,
+//! which costs the server far less. A small number of calls also waits for the next answer to a call of any partition on
+//! the same primary, so that a busy server gets fewer, larger calls. Calls of a partition are sent in the order in which
+//! they were first polled.
 
 use std::collections::HashMap;
-use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ff_core::backend::Answer;
 use ff_core::contracts::{CompleteArgs, CompletedExecution, SubmitArgs, SubmittedExecution};
 use ff_core::engine_error::EngineError;
-use ff_core::partition::PartitionConfig;
+use ff_core::partition::{Partition, PartitionConfig, PartitionFamily};
 use ff_core::types::ExecutionId;
 use ff_script::ScriptError;
 use ff_script::execution::{ff_complete_execution, ff_complete_executions, ff_create_execution, ff_create_executions};
@@ -19,11 +20,15 @@ use tokio::time::timeout;
 
 use crate::calls::Calls;
 use crate::directory::Entry;
+use crate::under_way::CallsUnderWay;
 
 /// Maximum number of calls sent as one, and the number of bytes after which no more are added, so that no call occupies
 /// the server for long.
 const TOGETHER: usize = 24;
 const TOGETHER_BYTES: usize = 256 * 1024;
+
+/// Number of calls that do not wait for others.
+const ENOUGH: usize = TOGETHER / 2;
 
 /// Number of turns that other tasks get before a call is sent, enough for tasks that were started together to make their
 /// calls.
@@ -32,13 +37,11 @@ const YIELDS: usize = 4;
 /// Maximum wait for the preparation of a call. The others are then sent without it.
 const PREPARED_IN: Duration = Duration::from_millis(100);
 
-/// A call that may be sent together with others of its group.
+/// A call that may be sent together with others of its partition.
 pub(crate) trait Coalesce: Sized + Send + 'static {
-    /// The property that calls must share to be sent as one.
-    type Group: Clone + Eq + Hash + Send + Sync + 'static;
     type Reply: Send;
 
-    fn group(&self) -> Self::Group;
+    fn partition(&self) -> u16;
 
     fn bytes(&self) -> usize;
 
@@ -57,8 +60,12 @@ pub(crate) type Preparation = BoxFuture<'static, Answer<()>>;
 /// The answer to each call, or the error of the call as a whole.
 pub(crate) type Answers<T> = Result<Vec<Result<T, ScriptError>>, ScriptError>;
 
-/// The waiting calls, by group. A group has an entry while one of its calls is under way.
-pub(crate) struct Coalescer<J: Coalesce>(Mutex<HashMap<J::Group, Vec<QueuedCall<J>>>>);
+/// The waiting calls and those that are under way.
+pub(crate) struct Coalescer<J: Coalesce> {
+    /// By partition. A partition has an entry while one of its calls is under way.
+    waiting: Mutex<HashMap<u16, Vec<QueuedCall<J>>>>,
+    under_way: CallsUnderWay,
+}
 
 /// A waiting call and its caller.
 struct QueuedCall<J: Coalesce> {
@@ -70,73 +77,86 @@ struct QueuedCall<J: Coalesce> {
 
 impl<J: Coalesce> Default for Coalescer<J> {
     fn default() -> Self {
-        Self(Mutex::default())
+        Self { waiting: Mutex::default(), under_way: CallsUnderWay::default() }
     }
 }
 
 impl<J: Coalesce> Coalescer<J> {
     /// Makes a call, alone or together with others.
     pub(crate) async fn ask(self: &Arc<Self>, calls: &Arc<Calls>, call: J) -> Answer<J::Reply> {
-        let group = call.group();
+        let partition = call.partition();
         let (caller, answered) = oneshot::channel();
         let preparation = call.prepare(calls);
-        if self.join(group.clone(), QueuedCall { call, preparation, caller }) {
+        if self.join(partition, QueuedCall { call, preparation, caller }) {
             // Uses its own task, because other callers depend on it when this caller goes away.
-            tokio::spawn(self.clone().send_all(calls.clone(), group));
+            tokio::spawn(self.clone().send_all(calls.clone(), partition));
         }
         answered.await.map_err(|_| EngineError::Unknown("the call was aborted".into()))?
     }
 
-    /// Queues a call of a group. Returns true when no task sends the calls of that group yet.
-    fn join(&self, group: J::Group, waiting: QueuedCall<J>) -> bool {
-        let mut groups = self.groups();
-        let first = !groups.contains_key(&group);
-        groups.entry(group).or_default().push(waiting);
+    /// Queues a call of a partition. Returns true when no task sends the calls of that partition yet.
+    fn join(&self, partition: u16, call: QueuedCall<J>) -> bool {
+        let mut waiting = self.waiting();
+        let first = !waiting.contains_key(&partition);
+        waiting.entry(partition).or_default().push(call);
         first
     }
 
-    /// Sends the waiting calls of a group until none are left.
-    async fn send_all(self: Arc<Self>, calls: Arc<Calls>, group: J::Group) {
-        self.let_others_join(&group).await;
-        while let Some(waiting) = self.take(&group) {
-            let (ready, unprepared) = prepared(waiting).await;
-            self.put_back(&group, unprepared);
+    /// Sends the waiting calls of a partition until none are left.
+    async fn send_all(self: Arc<Self>, calls: Arc<Calls>, partition: u16) {
+        let tag = Partition::new(PartitionFamily::Execution, partition).hash_tag();
+        // Callers that were just answered often make their next call at once.
+        while self.let_others_join(partition).await {
+            let primary = self.under_way.on(calls.link.address_of(&tag));
+            // With an fsync for every answer, calls that are under way together share one.
+            if self.count(partition) < ENOUGH && calls.fsync.is_none() {
+                primary.next_answer().await;
+                self.let_others_join(partition).await;
+            }
+            let (ready, unprepared) = prepared(self.take(partition)).await;
+            self.put_back(partition, unprepared);
             if !ready.is_empty() {
+                let under_way = primary.begin();
                 send(&calls, ready).await;
-                // Callers that were just answered often make their next call at once.
-                self.let_others_join(&group).await;
+                drop(under_way);
             }
         }
     }
 
     /// Lets calls of the same moment join: waits as long as further calls arrive. An idle process is not delayed by
-    /// this.
-    async fn let_others_join(&self, group: &J::Group) {
-        let joined = || self.groups().get(group).map_or(0, Vec::len);
+    /// this. When no call waits, removes the entry of the partition and returns false.
+    async fn let_others_join(&self, partition: u16) -> bool {
         let mut before = 0;
-        while before < joined().min(TOGETHER) {
-            before = joined();
+        while before < self.count(partition).min(TOGETHER) {
+            before = self.count(partition);
             for _ in 0..YIELDS {
                 tokio::task::yield_now().await;
             }
         }
+        let mut waiting = self.waiting();
+        let is_empty = waiting.get(&partition).is_none_or(Vec::is_empty);
+        if is_empty {
+            waiting.remove(&partition);
+        }
+        !is_empty
+    }
+
+    /// Returns how many calls of a partition wait.
+    fn count(&self, partition: u16) -> usize {
+        self.waiting().get(&partition).map_or(0, Vec::len)
     }
 
     /// Puts calls behind all waiting calls, so that they hold up no others.
-    fn put_back(&self, group: &J::Group, calls: Vec<QueuedCall<J>>) {
-        if let Some(waiting) = self.groups().get_mut(group) {
+    fn put_back(&self, partition: u16, calls: Vec<QueuedCall<J>>) {
+        if let Some(waiting) = self.waiting().get_mut(&partition) {
             waiting.extend(calls);
         }
     }
 
-    /// Takes the next calls to be sent together. When none wait, removes the entry of the group.
-    fn take(&self, group: &J::Group) -> Option<Vec<QueuedCall<J>>> {
-        let mut groups = self.groups();
-        let waiting = groups.get_mut(group)?;
-        if waiting.is_empty() {
-            groups.remove(group);
-            return None;
-        }
+    /// Takes the next calls to be sent together.
+    fn take(&self, partition: u16) -> Vec<QueuedCall<J>> {
+        let mut all = self.waiting();
+        let Some(waiting) = all.get_mut(&partition) else { return Vec::new() };
         let mut bytes = 0;
         let more = waiting.iter().take(TOGETHER).position(|one| {
             let enough = bytes >= TOGETHER_BYTES;
@@ -144,11 +164,11 @@ impl<J: Coalesce> Coalescer<J> {
             enough
         });
         let rest = waiting.split_off(more.unwrap_or(TOGETHER).min(waiting.len()));
-        Some(std::mem::replace(waiting, rest))
+        std::mem::replace(waiting, rest)
     }
 
-    fn groups(&self) -> MutexGuard<'_, HashMap<J::Group, Vec<QueuedCall<J>>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn waiting(&self) -> MutexGuard<'_, HashMap<u16, Vec<QueuedCall<J>>>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -192,11 +212,9 @@ async fn send<J: Coalesce>(calls: &Calls, waiting: Vec<QueuedCall<J>>) {
 }
 
 impl Coalesce for CompleteArgs {
-    /// The partition.
-    type Group = u16;
     type Reply = CompletedExecution;
 
-    fn group(&self) -> u16 {
+    fn partition(&self) -> u16 {
         self.execution_id.partition()
     }
 
@@ -222,11 +240,9 @@ pub(crate) struct Submission {
 }
 
 impl Coalesce for Submission {
-    /// The partition.
-    type Group = u16;
     type Reply = SubmittedExecution;
 
-    fn group(&self) -> u16 {
+    fn partition(&self) -> u16 {
         self.execution_id.partition()
     }
 
@@ -266,10 +282,11 @@ mod tests {
     struct NumberedCall(u8);
 
     impl Coalesce for NumberedCall {
-        type Group = ();
         type Reply = u8;
 
-        fn group(&self) {}
+        fn partition(&self) -> u16 {
+            0
+        }
 
         fn bytes(&self) -> usize {
             0

@@ -42,6 +42,7 @@ mod snapshot;
 mod step;
 mod stream;
 mod suspension;
+mod under_way;
 mod url;
 mod worker;
 
