@@ -16,7 +16,7 @@ pub const LIBRARY: &str = "flowfabric";
 /// The version of this program's library. Raise the minor number with every change to the Lua, because a server
 /// replaces its library only with a newer one. Raise the major number when programs of the previous version cannot use
 /// it.
-pub const VERSION: Version = Version { major: 4, minor: 0 };
+pub const VERSION: Version = Version { major: 5, minor: 0 };
 
 /// A version of the library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

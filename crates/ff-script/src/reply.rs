@@ -132,6 +132,16 @@ impl Fields {
         Ok(Self { signature: self.signature, values: self.list()?.into_iter() })
     }
 
+    /// Returns the next items as fields. Their number is before them.
+    pub fn counted(&mut self) -> Result<Self, ScriptError> {
+        let count = self.read()?;
+        let items: Vec<_> = self.values.by_ref().take(count).collect();
+        if items.len() < count {
+            return Err(self.wrong("too few items"));
+        }
+        Ok(Self { signature: self.signature, values: items.into_iter() })
+    }
+
     /// Returns the items of a list in this answer as fields.
     pub fn part(&self, value: Value) -> Result<Self, ScriptError> {
         match value {

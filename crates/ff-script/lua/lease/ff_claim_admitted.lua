@@ -18,7 +18,7 @@
 --- ok   expires_at          ms
 --- ok   next_behind         of the best admitted execution that did not fit: distance from the highest priority, empty when there is none
 --- ok   next_created_at     ms, empty when there is none
---- ok   tasks               one list per execution, in the order of `task`
+--- ok   tasks               for each execution its number of items, and then its task as items
 --- ok   limited             1 when the lane has a limit and there was no grant
 --- ok   held                number of executions of the lane held here, empty without a grant
 --- ok   counted_seq         the last grant that is used or void
@@ -54,8 +54,8 @@ if not configured or revision ~= of or seq <= counted or configured.state == 'pa
 end
 append(holder.fields, 'limited', '1')
 holder.count, holder.ending = #holder.fields, ' limited'
-local tasks, behind, created_at = hand_out(
+local tasks, behind, created_at, _, taken = hand_out(
   lane_eligible, lane, {}, {}, math.min(max, granted), holder, moment, admitted
 )
 settings.note_grant(lane, seq)
-return ok(holder.expires_at, behind, created_at, tasks, '', text(held + #tasks), text(seq), text(of), text(moment), running)
+return ok(holder.expires_at, behind, created_at, tasks, '', text(held + taken), text(seq), text(of), text(moment), running)

@@ -19,7 +19,7 @@
 --- ok   expires_at          ms
 --- ok   next_behind         of the best execution that still waits: distance from the highest priority, empty when there is none
 --- ok   next_created_at     ms, empty when there is none
---- ok   tasks               one list per execution, in the order of `task`
+--- ok   tasks               for each execution its number of items, and then its task as items
 --- ok   limited             1 when the lane's limit keeps a waiting execution from being claimed
 --- ok   admissions          for each execution its id, the epoch of the coming lease and its needs of quota policies
 --- no   invalid_args

@@ -19,7 +19,7 @@
 --- ok   expires_at          ms
 --- ok   next_behind         of the best execution that still waits: distance from the highest priority, empty when there is none
 --- ok   next_created_at     ms, empty when there is none
---- ok   tasks               one list per execution, in the order of `task`
+--- ok   tasks               for each execution its number of items, and then its task as items
 --- ok   held                number of executions of the lane held here
 --- ok   counted_seq         the last grant that is used or void
 --- ok   counted_revision    of the current settings
@@ -38,6 +38,7 @@ end
 append(holder.fields, 'limited', '1')
 holder.count, holder.ending = #holder.fields, ' limited'
 local most = math.min(max, granted)
-local tasks, behind, created_at, listed = hand_out(lane_eligible, lane, kinds, capabilities, most, holder, moment)
+local tasks, behind, created_at, listed, taken =
+  hand_out(lane_eligible, lane, kinds, capabilities, most, holder, moment)
 settings.note_grant(lane, seq)
-return ok(holder.expires_at, behind, created_at, tasks, text(held + #tasks), text(seq), text(of), text(moment), listed)
+return ok(holder.expires_at, behind, created_at, tasks, text(held + taken), text(seq), text(of), text(moment), listed)

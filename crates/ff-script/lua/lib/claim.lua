@@ -267,14 +267,14 @@ local function add_few(holder, attempt, linked, timeout_at, deadline_at, retenti
   return n
 end
 
---- Hands one waiting execution to a worker. Returns its task: id, epoch, attempt index, kind, creation time and payload, then further
---- fields as name and value pairs. Returns nil if the execution does not exist. The second result is the number of bytes of signals, inputs
---- and steps that come with the task; with a nil task, the number that did not fit into `bytes_left`. The third result is true if the
---- execution ended instead, because its flow is cancelled.
+--- Hands one waiting execution to a worker, and appends its task to `tasks`: id, epoch, attempt index, kind, creation time and payload, then
+--- further fields as name and value pairs. Returns true; nil if the execution does not exist. The second result is the number of bytes of
+--- signals, inputs and steps that come with the task; without a task, the number that did not fit into `bytes_left`. The third result is
+--- true if the execution ended instead, because its flow is cancelled.
 ---
 --- `score` encodes priority and creation time. The execution is added to `taken`, which holds ids by kind, class and key, so that their
 --- indexes are written together. The lease repeats the data that its end needs, so that ending it reads nothing else.
-function claim.take(id, score, class, payload, policy_json, lane, holder, lease_id, attempt_id, taken, bytes_left, moment)
+function claim.take(tasks, id, score, class, payload, policy_json, lane, holder, lease_id, attempt_id, taken, bytes_left, moment)
   local key = keys.of(id, 'core')
   local kind, flow_id, last_attempt, next_attempt, tags, content_type, deadline_at, timeout_ms, keyed, retention_ms,
     traceparent, counted, queue_key = unpack(call(
@@ -357,26 +357,28 @@ function claim.take(id, score, class, payload, policy_json, lane, holder, lease_
     call('HSET', keys.flow(flow.id, 'member:' .. id), 'state', 'active')
   end
 
-  local task = { id, epoch, attempt_index, kind, created_at, payload }
-  append(task, 'priority', behind < limits.priority_max and limits.priority_max - behind)
-  append(task, 'content_type', content_type)
-  append(task, 'policy', policy_json)
-  append(task, 'tags', tags == '1' and tag.all(id, tags) or tags)
-  append(task, 'deadline_at', deadline_at)
-  append(task, 'trace', traceparent and { traceparent, call('HGET', key, 'tracestate') or nil })
+  n = #tasks
+  tasks[n + 1], tasks[n + 2], tasks[n + 3], tasks[n + 4], tasks[n + 5], tasks[n + 6] =
+    id, epoch, attempt_index, kind, created_at, payload
+  append(tasks, 'priority', behind < limits.priority_max and limits.priority_max - behind)
+  append(tasks, 'content_type', content_type)
+  append(tasks, 'policy', policy_json)
+  append(tasks, 'tags', tags == '1' and tag.all(id, tags) or tags)
+  append(tasks, 'deadline_at', deadline_at)
+  append(tasks, 'trace', traceparent and { traceparent, call('HGET', key, 'tracestate') or nil })
   if attempt ~= NOTHING then
-    append(task, 'resumed', resumed and attempt.id)
-    append(task, 'type', attempt.type)
-    append(task, 'reason', attempt.reason)
-    append(task, 'requested_by', attempt.requested_by)
+    append(tasks, 'resumed', resumed and attempt.id)
+    append(tasks, 'type', attempt.type)
+    append(tasks, 'reason', attempt.reason)
+    append(tasks, 'requested_by', attempt.requested_by)
   end
-  append(task, 'resumption', resumption and suspension.fields(resumption))
-  append(task, 'flow', flow and { flow.id, node, inputs })
+  append(tasks, 'resumption', resumption and suspension.fields(resumption))
+  append(tasks, 'flow', flow and { flow.id, node, inputs })
   if counted then
-    append(task, 'steps', steps.page(id, steps.counter(counted), nil, limits.page, limits.claim_step_bytes))
+    append(tasks, 'steps', steps.page(id, steps.counter(counted), nil, limits.page, limits.claim_step_bytes))
   end
-  append(task, 'inputs', inputs > 0 and { meta.inputs(id, nil, limits.input_bytes) })
-  return task, bytes
+  append(tasks, 'inputs', inputs > 0 and { meta.inputs(id, nil, limits.input_bytes) })
+  return true, bytes
 end
 
 --- Writes the indexes of the taken executions.

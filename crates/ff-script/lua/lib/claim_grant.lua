@@ -127,8 +127,9 @@ function claim_grant.take(e, holder, lease_id, attempt_id, moment)
   holder.key = not e.grant and e.core.fair_key or nil
   local payload, policy_json = unpack(call('MGET', keys.of(e.id, 'payload'), keys.of(e.id, 'policy')))
   local score, taken = index.score(e.core.priority or 0, e.core.created_at), {}
-  local task, _, ended = claim.take(
-    e.id, score, class, payload or '', policy_json, e.lane, holder, lease_id, attempt_id, taken, nil, moment
+  local task = {}
+  local _, _, ended = claim.take(
+    task, e.id, score, class, payload or '', policy_json, e.lane, holder, lease_id, attempt_id, taken, nil, moment
   )
   if ended then
     -- The flow was cancelled: the execution has ended, and its changes are written although the call is refused.

@@ -1,9 +1,9 @@
 --- Hands out the first waiting executions of a lane, up to the limit of one call. Stops before payloads and signals exceed the size of one
---- reply, but always takes one if there is one. Returns the tasks, and for the best execution that still waits how far it is behind the
---- highest priority and when it was created.
+--- reply, but always takes one if there is one. Returns the tasks, each as its number of items and the items, and for the best execution
+--- that still waits how far it is behind the highest priority and when it was created.
 ---
 --- `holder` describes the worker; the ids of its leases and attempts count up from its first ids. Executions that quota policies apply to
---- are not taken but listed in the last result. With `admitted`, takes only the executions in that list. `holder.assigned_to` is set for a
+--- are not taken but listed in the fourth result. The fifth is the number of tasks. With `admitted`, takes only the executions in that list. `holder.assigned_to` is set for a
 --- worker that asks for work assigned to its instance.
 
 return function(lane_eligible, lane, kinds, capabilities, max, holder, moment, admitted)
@@ -42,7 +42,7 @@ return function(lane_eligible, lane, kinds, capabilities, max, holder, moment, a
       behind, created_at = index.head(tonumber(score), moment)
       break
     end
-    local request, task, more, ended
+    local request, is_taken, more, ended
     holder.key = key_of and key_of[id]
     if policies and not admitted then
       holder.slots, request, ended = quotas.ask(policies, id)
@@ -53,17 +53,19 @@ return function(lane_eligible, lane, kinds, capabilities, max, holder, moment, a
       local digits = claim.digits(taken)
       local lease_id, attempt_id = holder.lease_ids .. digits, holder.attempt_ids .. digits
       local bytes_left = taken > 0 and limits.claim_bytes - bytes
-      task, more, ended = claim.take(
-        id, score, class_of[id], payload, policy_json, lane, holder, lease_id, attempt_id, held, bytes_left, moment
+      local first = #tasks + 1
+      tasks[first] = 0
+      is_taken, more, ended = claim.take(
+        tasks, id, score, class_of[id], payload, policy_json, lane, holder, lease_id, attempt_id, held, bytes_left, moment
       )
+      tasks[first] = is_taken and #tasks - first or nil
     end
     if request then
       bytes, listed[#listed + 1] = bytes - #payload, request
     elseif ended then
       bytes, passed_over = bytes - #payload, tonumber(score)
-    elseif task then
+    elseif is_taken then
       taken = taken + 1
-      tasks[taken] = task
       if not claim_grant.is_class(class_of[id]) then
         served[#served + 1] = holder.key or ''
       end
@@ -84,5 +86,5 @@ return function(lane_eligible, lane, kinds, capabilities, max, holder, moment, a
     end
   end
   claim.hold(lane, holder, held)
-  return tasks, behind and text(behind) or '', behind and text(created_at) or '', listed
+  return tasks, behind and text(behind) or '', behind and text(created_at) or '', listed, taken
 end

@@ -33,6 +33,8 @@ function here.forget()
     earliest = {}, -- a time before which nothing in an index is due, by index name
     waiting = {}, -- number of waiting executions, by queue
     known = 0, -- number of queues in `waiting`
+    executions = 'ff:exec:' .. here.tag .. ':', -- prefix of the keys of executions
+    attempts = 'ff:attempt:' .. here.tag .. ':', -- prefix of the keys of attempts
     names = {}, -- keys of the partition, by name
     lanes = {}, -- keys of a lane, by lane and name
     tag_prefixes = {}, -- prefixes of tag keys, by namespace

@@ -14,7 +14,7 @@ local function remember(names, name, key)
 end
 
 function keys.of(id, what)
-  return 'ff:exec:' .. here.tag .. ':' .. id .. ':' .. what
+  return here.memory.executions .. id .. ':' .. what
 end
 
 --- Returns the id in the key of an execution's core.
@@ -23,7 +23,7 @@ function keys.id(core)
 end
 
 function keys.attempt(id, nth)
-  return 'ff:attempt:' .. here.tag .. ':' .. id .. ':' .. nth
+  return here.memory.attempts .. id .. ':' .. nth
 end
 
 --- Returns the key of an attempt's output. The next two are its record and its summary document.

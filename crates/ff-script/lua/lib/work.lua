@@ -1,12 +1,12 @@
 --- New work as a list of arguments: groups, each with the common properties of its members and then its members.
 ---
---- A group begins with namespace, lane, kind, content type (empty for JSON), priority, policy (empty for the default one) and the number of
---- its members. A member begins with execution id, payload, digest, the number of tag items, and the number of further items. Then come the
---- tags as keys and values, and the further items as names and values.
+--- A group begins with namespace, lane, kind, content type (empty for JSON), priority, policy (empty for the default one), the number of tag
+--- items and of further items of each member, and the number of members. A member is its execution id, payload and digest, then its tags as
+--- keys and values, and the further items as names and values.
 
 local work = {}
 
-local GROUP, MEMBER = 7, 5
+local GROUP, MEMBER = 9, 3
 
 local NUMBERS = {
   dedup_window_ms = true,
@@ -20,18 +20,11 @@ local NUMBERS = {
 function work.count(works)
   local at, last, all = 1, #works, 0
   while at <= last do
-    local members = whole(works[at + GROUP - 1])
-    if not members or not whole(works[at + 4]) then
+    local tags, more, members = whole(works[at + 6]), whole(works[at + 7]), whole(works[at + 8])
+    if not tags or not more or more % 2 == 1 or not members or not whole(works[at + 4]) then
       return nil
     end
-    at, all = at + GROUP, all + members
-    for _ = 1, members do
-      local tags, more = whole(works[at + 3]), whole(works[at + 4])
-      if not tags or not more or more % 2 == 1 then
-        return nil
-      end
-      at = at + MEMBER + tags + more
-    end
+    at, all = at + GROUP + members * (MEMBER + tags + more), all + members
   end
   return at == last + 1 and all or nil
 end
@@ -52,33 +45,32 @@ local function more_of(works, first, last)
   return more
 end
 
---- Creates the member at a position. Returns its answer and where the next one begins. A member that waits answers with its id alone.
-local function create_member(group, works, at)
-  local id, payload, digest, tags, few = unpack(works, at, at + MEMBER - 1)
-  local first_tag = at + MEMBER
-  local first = first_tag + tags
-  local following = first + few
-  local more, wrong
-  if following > first then
-    more, wrong = more_of(works, first, following - 1)
+--- Creates the member at a position, with tags up to `last_tag` and further items up to `last`. Returns its answer. A member that waits
+--- answers with its id alone.
+local function create_member(group, works, at, last_tag, last)
+  local id, more, wrong = works[at], nil, nil
+  if last > last_tag then
+    more, wrong = more_of(works, last_tag + 1, last)
     if wrong then
-      return no.invalid_args('field', wrong), following
+      return no.invalid_args('field', wrong)
     end
   end
-  local answer, state = create.one(group, id, payload, digest, works, first_tag, first - 1, more)
-  return answer or state == 'waiting' and id or ok(id, state), following
+  local answer, state = create.one(group, id, works[at + 1], works[at + 2], works, at + MEMBER, last_tag, more)
+  return answer or state == 'waiting' and id or ok(id, state)
 end
 
 --- Creates all members of a list, and returns the answers.
 function work.create_all(works, moment)
   local answers, at, last = {}, 1, #works
   while at <= last do
-    local namespace, lane_id, kind, content_type, priority, policy_json, members = unpack(works, at, at + GROUP - 1)
+    local namespace, lane_id, kind, content_type, priority, policy_json, tags, more, members =
+      unpack(works, at, at + GROUP - 1)
     content_type, policy_json = content_type ~= '' and content_type, policy_json ~= '' and policy_json
     local group = create.group(namespace, lane_id, kind, content_type, tonumber(priority), policy_json, moment)
-    at = at + GROUP
-    for _ = 1, members do
-      answers[#answers + 1], at = create_member(group, works, at)
+    local first, each = at + GROUP, MEMBER + tags + more
+    at = first + members * each
+    for member = first, at - 1, each do
+      answers[#answers + 1] = create_member(group, works, member, member + MEMBER - 1 + tags, member + each - 1)
     end
     create.write(group)
   end

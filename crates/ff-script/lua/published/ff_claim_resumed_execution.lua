@@ -28,8 +28,9 @@ local holder = holder(e.lane, worker_id, worker_instance_id, lease_ttl_ms, lease
 local payload, policy_json = unpack(call('MGET', keys.of(id, 'payload'), keys.of(id, 'policy')))
 holder.key = e.core.fair_key
 local score, taken = index.score(e.core.priority or 0, e.core.created_at), {}
-local task, _, ended =
-  claim.take(id, score, e.core.class, payload or '', policy_json, e.lane, holder, lease_id, nil, taken, nil, moment)
+local task = {}
+local _, _, ended =
+  claim.take(task, id, score, e.core.class, payload or '', policy_json, e.lane, holder, lease_id, nil, taken, nil, moment)
 if ended then
   -- Its cancelled flow ended it here: that end is written although the claim is refused.
   step.run()

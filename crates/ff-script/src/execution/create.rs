@@ -127,37 +127,57 @@ pub async fn ff_create_executions(
     works: Vec<(ExecutionId, SubmitArgs)>,
 ) -> Result<Vec<Result<SubmittedExecution, ScriptError>>, ScriptError> {
     let Some((first, _)) = works.first() else { return Ok(Vec::new()) };
-    let (core, mut list, mut works) = (core_key(first), Vec::new(), works.into_iter().peekable());
-    while let Some((id, args)) = works.next() {
-        let mut members = vec![(id, args)];
-        while let Some(alike) = works.next_if(|(_, args)| members.first().is_some_and(|(_, first)| alike(first, args)))
-        {
-            members.push(alike);
+    let (core, mut list) = (core_key(first), Vec::new());
+    let mut members = works.into_iter().map(|(id, args)| Member { id, few: few_items(&args), args }).peekable();
+    while let Some(first) = members.next() {
+        let mut group = vec![first];
+        while let Some(alike) = members.next_if(|member| group.first().is_some_and(|first| first.is_like(member))) {
+            group.push(alike);
         }
-        push_group(&mut list, members)?;
+        push_group(&mut list, group)?;
     }
     ask_each(server, CreateExecutions { core, works: list }.call()).await
 }
 
-/// Returns whether two submissions belong in one group.
-fn alike(one: &SubmitArgs, other: &SubmitArgs) -> bool {
-    (&one.namespace, &one.lane, &one.kind, one.priority) == (&other.namespace, &other.lane, &other.kind, other.priority)
-        && one.payload.content_type == other.payload.content_type
-        && one.policy == other.policy
+/// One of several submissions.
+struct Member {
+    id: ExecutionId,
+    args: SubmitArgs,
+    /// Names and values of the fields that few executions have.
+    few: Vec<Bytes>,
+}
+
+impl Member {
+    /// Returns whether two submissions belong in one group.
+    fn is_like(&self, other: &Self) -> bool {
+        let (one, two) = (&self.args, &other.args);
+        (&one.namespace, &one.lane, &one.kind, one.priority) == (&two.namespace, &two.lane, &two.kind, two.priority)
+            && one.payload.content_type == two.payload.content_type
+            && one.policy == two.policy
+            && (one.tags.len(), self.few.len()) == (two.tags.len(), other.few.len())
+    }
 }
 
 /// Appends a group to the list: the values common to its members, then each member.
-fn push_group(list: &mut Vec<Bytes>, members: Vec<(ExecutionId, SubmitArgs)>) -> Result<(), ScriptError> {
-    let Some((_, first)) = members.first() else { return Ok(()) };
+fn push_group(list: &mut Vec<Bytes>, members: Vec<Member>) -> Result<(), ScriptError> {
+    let Some(Member { args: first, few, .. }) = members.first() else { return Ok(()) };
     let content_type = unless_json(&first.payload.content_type).unwrap_or_default();
     let policy = unless_default(&first.policy)?.unwrap_or_default();
     list.extend([first.namespace.to_string(), first.lane.to_string(), first.kind.to_string()].map(Bytes::from));
-    list.extend([content_type, first.priority.get().to_string(), policy, members.len().to_string()].map(Bytes::from));
-    members.into_iter().try_for_each(|(id, args)| push_member(list, &id, args))
+    list.extend([content_type, first.priority.get().to_string(), policy].map(Bytes::from));
+    let counts = [2 * first.tags.len(), few.len(), members.len()];
+    list.extend(counts.map(|count| Bytes::from(count.to_string())));
+    for Member { id, args, few } in members {
+        let digest = digest(&args.payload)?;
+        list.extend([id.to_string().into(), args.payload.bytes, digest]);
+        list.extend(args.tags.iter().flat_map(|(key, value)| [key.to_string().into(), value.to_string().into()]));
+        list.extend(few);
+    }
+    Ok(())
 }
 
-/// Appends a member to the list: the fields that every member has, its tags, and then the rarer fields by name.
-fn push_member(list: &mut Vec<Bytes>, id: &ExecutionId, args: SubmitArgs) -> Result<(), ScriptError> {
+/// Returns names and values of the fields that few executions have.
+fn few_items(args: &SubmitArgs) -> Vec<Bytes> {
     let (start_in_ms, start_at) = start(args.start);
     let (traceparent, tracestate) = trace_fields(args.trace.as_deref());
     let timeouts = &args.policy.timeout_policy;
@@ -173,13 +193,6 @@ fn push_member(list: &mut Vec<Bytes>, id: &ExecutionId, args: SubmitArgs) -> Res
         ("traceparent", traceparent),
         ("tracestate", tracestate),
     ];
-    let given = few.iter().filter(|(_, value)| value.is_some()).count();
-    let digest = digest(&args.payload)?;
-    list.extend([id.to_string().into(), args.payload.bytes, digest]);
-    list.extend([2 * args.tags.len(), 2 * given].map(|items| Bytes::from(items.to_string())));
-    list.extend(args.tags.iter().flat_map(|(key, value)| [key.to_string().into(), value.to_string().into()]));
-    for (name, value) in few.into_iter().filter_map(|(name, value)| Some((name, value?))) {
-        list.extend([Bytes::from_static(name.as_bytes()), value.into()]);
-    }
-    Ok(())
+    let given = few.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    given.flat_map(|(name, value)| [Bytes::from_static(name.as_bytes()), value.into()]).collect()
 }

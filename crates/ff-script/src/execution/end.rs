@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use ff_core::contracts::{CancelArgs, CancelledExecution, CompleteArgs, CompletedExecution, FailArgs, FailedAttempt};
 use ff_core::entropy::Nonce;
+use ff_core::lease::Fence;
 use ff_core::payload::Payload;
 use ff_core::types::TimestampMs;
 
@@ -39,16 +40,18 @@ pub async fn ff_complete_executions(
 }
 
 /// Encodes one end as items of the list.
-fn end(args: CompleteArgs) -> [Bytes; 7] {
-    let result_type = args.result.as_ref().and_then(|result| unless_json(&result.content_type));
+fn end(args: CompleteArgs) -> [Bytes; 5] {
+    let Fence { lease_id, lease_epoch, attempt_id } = args.fence;
+    let (result, result_type) = match args.result {
+        Some(Payload { bytes, content_type }) => (bytes, unless_json(&content_type).unwrap_or_default().into()),
+        None => (Bytes::new(), Bytes::from_static(b"-")),
+    };
     [
         args.execution_id.to_string().into(),
-        args.fence.lease_id.to_string().into(),
-        args.fence.lease_epoch.0.to_string().into(),
-        args.fence.attempt_id.to_string().into(),
-        Bytes::from_static(if args.result.is_some() { b"1" } else { b"" }),
-        args.result.map(|Payload { bytes, .. }| bytes).unwrap_or_default(),
-        result_type.unwrap_or_default().into(),
+        lease_id.to_string().into(),
+        format!("{lease_epoch} {attempt_id}").into(),
+        result,
+        result_type,
     ]
 }
 

@@ -162,8 +162,9 @@ async fn claims(
         lease_expires_at,
     };
     let mut claimed = Vec::new();
-    for (nth, task) in (0..).zip(fields.list()?) {
-        claimed.push(given.claimed(nth, fields.part(task)?, server).await?);
+    let mut tasks = fields.nested()?;
+    while !tasks.is_empty() {
+        claimed.push(given.claimed(claimed.len(), tasks.counted()?, server).await?);
     }
     let next = match next {
         (Some(behind), Some(created_at)) => Some(Head { behind, created_at }),

@@ -104,9 +104,9 @@ async fn half_a_pair_is_refused_and_nothing_is_written() {
     };
     let ends = CompleteExecutions {
         core: CORE.into(),
-        ends: vec!["an id".into(), UUID.into(), "1".into(), UUID.into(), "".into(), "".into()],
+        ends: vec!["an id".into(), UUID.into(), UUID.into(), "".into(), "".into()],
     };
-    let fixed = ["default", "default", "resize", "", "5", "", "1", "{fp:0}:an id", "1", "a digest", "2", "2"];
+    let fixed = ["default", "default", "resize", "", "5", "", "2", "2", "1", "{fp:0}:an id", "1", "a digest"];
     let works = |more: &[&'static str]| {
         let items = fixed.iter().chain(more).map(|item| Bytes::from_static(item.as_bytes()));
         CreateExecutions { core: CORE.into(), works: items.collect() }.call()
