@@ -30,6 +30,9 @@ const TOGETHER_BYTES: usize = 256 * 1024;
 /// Number of calls that do not wait for others.
 const ENOUGH: usize = TOGETHER / 2;
 
+/// Maximum wait for an answer to another call. A server that is only busy answers sooner.
+const ANSWERED_IN: Duration = Duration::from_millis(100);
+
 /// Number of turns that other tasks get before a call is sent, enough for tasks that were started together to make their
 /// calls.
 const YIELDS: usize = 4;
@@ -110,7 +113,8 @@ impl<J: Coalesce> Coalescer<J> {
             let primary = self.under_way.on(calls.link.address_of(&tag));
             // With an fsync for every answer, calls that are under way together share one.
             if self.count(partition) < ENOUGH && calls.fsync.is_none() {
-                primary.next_answer().await;
+                // Without an answer, the calls are sent all the same.
+                timeout(ANSWERED_IN, primary.next_answer()).await.ok();
                 self.let_others_join(partition).await;
             }
             let (ready, unprepared) = prepared(self.take(partition)).await;
