@@ -1,10 +1,14 @@
-//! Claiming executions: as many as the worker has room for. The claim waits while no work is ready.
+//! Claiming executions: as many as the worker has room for. A claim waits while no work is ready. While there is plenty of work,
+//! two claims are under way at once, so that the store works on one while the executions of the other are begun.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use ff_core::contracts::{ClaimedExecution, NextArgs};
 use ff_core::engine_error::{Code, EngineError};
+use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
 use tokio::time::Instant;
 
 use super::backoff::Backoff;
@@ -13,9 +17,77 @@ use super::setup::Setup;
 /// Maximum waiting time of one long poll.
 const WAIT_MS: u64 = 30_000;
 
-/// Claims the next executions, at most `room`. Waits for them without a time limit. Returns an error only when the
-/// server no longer accepts the API key, because another claim would fail in the same way.
-pub(super) async fn next(setup: Arc<Setup>, room: usize) -> Result<Vec<ClaimedExecution>, EngineError> {
+/// Number of slots from which a worker has two claims. Smaller claims would cost the store more than they gain.
+const SLOTS_FOR_TWO: usize = 16;
+
+/// The claims of a worker that are under way. They are kept until they are answered: if one were dropped, executions it
+/// had claimed would have to be given back.
+pub(super) struct Claims {
+    setup: Arc<Setup>,
+    under_way: FuturesUnordered<BoxFuture<'static, (usize, Claimed)>>,
+    sizes: ClaimSizes,
+}
+
+/// The answer to a claim. It is an error only when the server no longer accepts the API key, because another claim would
+/// fail in the same way.
+type Claimed = Result<Vec<ClaimedExecution>, EngineError>;
+
+impl Claims {
+    pub(super) fn new(setup: Arc<Setup>) -> Self {
+        let sizes = ClaimSizes { slots: setup.concurrency, asked: Vec::new(), is_plenty: false };
+        Self { setup, under_way: FuturesUnordered::new(), sizes }
+    }
+
+    /// Begins the claims that there is room for beside those under way. `room` counts the free slots.
+    pub(super) fn begin(&mut self, room: usize) {
+        while let Some(max) = self.sizes.ask(room) {
+            let setup = self.setup.clone();
+            self.under_way.push(Box::pin(async move { (max, next(setup, max).await) }));
+        }
+    }
+
+    /// Waits for the answer to a claim. Returns none if none is under way.
+    pub(super) async fn answer(&mut self) -> Option<Claimed> {
+        let (max, claimed) = self.under_way.next().await?;
+        self.sizes.note(max, claimed.as_ref().map_or(0, Vec::len));
+        Some(claimed)
+    }
+}
+
+/// How many executions the claims under way ask for.
+struct ClaimSizes {
+    slots: usize,
+    /// The maximum of each claim.
+    asked: Vec<usize>,
+    /// Whether the last answer had most of what its claim asked for.
+    is_plenty: bool,
+}
+
+impl ClaimSizes {
+    /// Returns the maximum of the next claim, if one is to begin. A worker that waits for work, or has few slots, has one
+    /// claim, for all of its free slots. With plenty of work it has two, each for half of its slots at most.
+    fn ask(&mut self, room: usize) -> Option<usize> {
+        let two = self.is_plenty && self.slots >= SLOTS_FOR_TWO;
+        let (claims, each) = if two { (2, self.slots.div_ceil(2)) } else { (1, self.slots) };
+        let max = room.saturating_sub(self.asked.iter().sum()).min(each);
+        if max == 0 || self.asked.len() >= claims {
+            return None;
+        }
+        self.asked.push(max);
+        Some(max)
+    }
+
+    /// Notes the answer to a claim: how many it asked for, and how many it got.
+    fn note(&mut self, max: usize, claimed: usize) {
+        if let Some(at) = self.asked.iter().position(|asked| *asked == max) {
+            self.asked.remove(at);
+        }
+        self.is_plenty = 4 * claimed >= 3 * max;
+    }
+}
+
+/// Claims the next executions, at most `room`. Waits for them without a time limit.
+async fn next(setup: Arc<Setup>, room: usize) -> Claimed {
     let mut backoff = Backoff::default();
     loop {
         let start = Instant::now();
@@ -40,5 +112,30 @@ pub(super) async fn next(setup: Arc<Setup>, room: usize) -> Result<Vec<ClaimedEx
                 backoff.pause().await;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_claims_are_under_way_while_there_is_plenty_of_work() {
+        let mut sizes = ClaimSizes { slots: 20, asked: Vec::new(), is_plenty: false };
+        assert_eq!((sizes.ask(20), sizes.ask(20)), (Some(20), None), "one claim waits for work");
+        sizes.note(20, 15);
+        assert_eq!((sizes.ask(20), sizes.ask(20), sizes.ask(20)), (Some(10), Some(10), None));
+        sizes.note(10, 8);
+        assert_eq!((sizes.ask(10), sizes.ask(13)), (None, Some(3)), "the slots of the other claim are not free");
+        sizes.note(3, 1);
+        assert_eq!(sizes.ask(19), None, "the other claim still waits");
+        sizes.note(10, 1);
+        assert_eq!(sizes.ask(19), Some(19));
+    }
+
+    #[test]
+    fn a_worker_with_few_slots_makes_no_small_claims() {
+        let mut sizes = ClaimSizes { slots: 15, asked: Vec::new(), is_plenty: true };
+        assert_eq!((sizes.ask(15), sizes.ask(15)), (Some(15), None));
     }
 }

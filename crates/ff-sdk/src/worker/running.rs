@@ -9,13 +9,14 @@ use ff_core::contracts::{ClaimedExecution, RenewArgs, Task};
 use ff_core::engine_error::EngineError;
 use ff_core::lease::Holder;
 use futures_util::FutureExt;
-use futures_util::future::{BoxFuture, OptionFuture};
+use futures_util::future::BoxFuture;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use tokio_util::task::AbortOnDropHandle;
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
+use super::claiming::Claims;
 use super::context::{Context, Work};
 use super::handler::{SharedHandler, panicked};
 use super::held_executions::{HeldExecution, HeldExecutions, listen};
@@ -25,7 +26,7 @@ use super::setup::Setup;
 use super::slots::{Slot, Slots};
 use super::step::{DropCompensations, StepLog, settle};
 use super::suspension::WaitLog;
-use super::{Fault, Reply, claiming, report};
+use super::{Fault, Reply, report};
 
 /// Number of times the loop yields to other tasks before it counts the free slots again.
 const YIELDS: usize = 4;
@@ -47,20 +48,17 @@ async fn work(setup: Setup, mut stop: BoxFuture<'_, ()>) -> Result<(), EngineErr
     let registration = Registration::begin(&setup);
     let slots = Slots::new(setup.concurrency);
     let mut at_work = JoinSet::new();
-    // The claim is kept across iterations: if it were dropped, executions it had claimed would have to be given back.
-    let mut claiming = None;
+    let mut claims = Claims::new(setup.clone());
     tracing::info!(worker = %setup.holder.worker_instance_id, lanes = ?setup.lanes, "working");
     let ended = loop {
-        let room = slots.room(at_work.len());
-        if claiming.is_none() && room > 0 && !slots.has_unstarted() {
-            claiming = Some(Box::pin(claiming::next(setup.clone(), room)));
+        if !slots.has_unstarted() {
+            claims.begin(slots.room(at_work.len()));
         }
         tokio::select! {
             () = &mut stop => break Ok(()),
             Some(_) = at_work.join_next() => while at_work.try_join_next().is_some() {},
             () = slots.freed() => let_handlers_end(&slots, at_work.len()).await,
-            Some(claimed) = OptionFuture::from(claiming.as_mut()) => {
-                claiming = None;
+            Some(claimed) = claims.answer() => {
                 let claimed = match claimed {
                     Ok(claimed) => claimed,
                     Err(error) => break Err(error),
