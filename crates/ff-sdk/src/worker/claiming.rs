@@ -24,13 +24,13 @@ const SLOTS_FOR_TWO: usize = 16;
 /// had claimed would have to be given back.
 pub(super) struct Claims {
     setup: Arc<Setup>,
-    under_way: FuturesUnordered<BoxFuture<'static, (usize, Claimed)>>,
+    under_way: FuturesUnordered<BoxFuture<'static, (usize, ClaimAnswer)>>,
     sizes: ClaimSizes,
 }
 
 /// The answer to a claim. It is an error only when the server no longer accepts the API key, because another claim would
 /// fail in the same way.
-type Claimed = Result<Vec<ClaimedExecution>, EngineError>;
+type ClaimAnswer = Result<Vec<ClaimedExecution>, EngineError>;
 
 impl Claims {
     pub(super) fn new(setup: Arc<Setup>) -> Self {
@@ -47,7 +47,7 @@ impl Claims {
     }
 
     /// Waits for the answer to a claim. Returns none if none is under way.
-    pub(super) async fn answer(&mut self) -> Option<Claimed> {
+    pub(super) async fn answer(&mut self) -> Option<ClaimAnswer> {
         let (max, claimed) = self.under_way.next().await?;
         self.sizes.note(max, claimed.as_ref().map_or(0, Vec::len));
         Some(claimed)
@@ -87,7 +87,7 @@ impl ClaimSizes {
 }
 
 /// Claims the next executions, at most `room`. Waits for them without a time limit.
-async fn next(setup: Arc<Setup>, room: usize) -> Claimed {
+async fn next(setup: Arc<Setup>, room: usize) -> ClaimAnswer {
     let mut backoff = Backoff::default();
     loop {
         let start = Instant::now();
