@@ -102,9 +102,11 @@ async fn half_a_pair_is_refused_and_nothing_is_written() {
         tracestate: None,
         tags: vec!["region".into(), "eu".into(), "order".into()],
     };
-    let ends = CompleteExecutions {
-        core: CORE.into(),
-        ends: vec!["an id".into(), UUID.into(), UUID.into(), "".into(), "".into()],
+    let attempt = format!("1 {UUID}");
+    let ends = |attempt: &str, rest: &[&'static str]| {
+        let mut ends = vec!["an id".into(), UUID.into(), Bytes::copy_from_slice(attempt.as_bytes())];
+        ends.extend(rest.iter().map(|item| Bytes::from_static(item.as_bytes())));
+        CompleteExecutions { core: CORE.into(), ends }.call()
     };
     let fixed = ["default", "default", "resize", "", "5", "", "2", "2", "1", "{fp:0}:an id", "1", "a digest"];
     let works = |more: &[&'static str]| {
@@ -115,7 +117,8 @@ async fn half_a_pair_is_refused_and_nothing_is_written() {
     let seed = SeedWaitpointHmacSecrets { waitpoint_hmac_secrets: secrets, fields: vec!["current_kid".into()] };
     for (call, field) in [
         (create.call(), "tags"),
-        (ends.call(), "ends"),
+        (ends(&attempt, &[""]), "ends"),
+        (ends(UUID, &["", ""]), "ends"),
         (works(&["region", "eu", "start_at"]), "works"),
         (works(&["region", "eu", "start_at", "1", "more"]), "works"),
         (seed.call(), "fields"),
