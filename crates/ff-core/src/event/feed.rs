@@ -78,6 +78,33 @@ impl EventCursor {
     pub fn place(&self, partition: u16) -> Position {
         self.places.get(&partition).copied().unwrap_or(Position { at: self.from, nth: 0 })
     }
+
+    /// Returns whether the reader has read everything that a reader at `other` has read.
+    pub fn is_past(&self, other: &Self) -> bool {
+        let explicit = self.places.keys().chain(other.places.keys());
+        self.from >= other.from
+            && (self.places == other.places || explicit.copied().all(|of| self.place(of) >= other.place(of)))
+    }
+
+    /// Returns the cursor that has read on each partition what this or the other one has.
+    pub fn latest(&self, other: &Self) -> Self {
+        self.with(other, Ord::max)
+    }
+
+    /// Returns the cursor that has read on each partition what both have.
+    pub fn earliest(&self, other: &Self) -> Self {
+        self.with(other, Ord::min)
+    }
+
+    fn with(&self, other: &Self, choose: fn(Position, Position) -> Position) -> Self {
+        let start = |from| Position { at: from, nth: 0 };
+        let explicit = self.places.keys().chain(other.places.keys());
+        Self {
+            sealed: None,
+            from: choose(start(self.from), start(other.from)).at,
+            places: explicit.map(|of| (*of, choose(self.place(*of), other.place(*of)))).collect(),
+        }
+    }
 }
 
 impl fmt::Display for EventCursor {
@@ -225,6 +252,29 @@ mod tests {
         for text in ["", "x", "1,", "1,2", "1,2.3", "1,x.1-0"] {
             assert_eq!(text.parse::<EventCursor>().unwrap_err().code, Code::InvalidCursor, "{text:?}");
         }
+    }
+
+    #[test]
+    fn cursors_are_compared_and_combined_on_each_partition() {
+        let cursor = |from, places: &[(u16, u64)]| EventCursor {
+            sealed: None,
+            from: at(from),
+            places: places.iter().map(|(of, ms)| (*of, Position { at: at(*ms), nth: 1 })).collect(),
+        };
+        let (one, two) = (cursor(5, &[(0, 9), (1, 6)]), cursor(7, &[(1, 8), (2, 20)]));
+        assert!(!one.is_past(&two) && !two.is_past(&one) && one.is_past(&one));
+        let (latest, earliest) = (one.latest(&two), one.earliest(&two));
+        for partition in 0..4 {
+            let places = [one.place(partition), two.place(partition)];
+            assert_eq!(Some(latest.place(partition)), places.into_iter().max());
+            assert_eq!(Some(earliest.place(partition)), places.into_iter().min());
+        }
+        for cursor in [&one, &two] {
+            assert!(latest.is_past(cursor) && cursor.is_past(&earliest));
+            assert!(!cursor.is_past(&latest) && !earliest.is_past(cursor));
+        }
+        assert!(cursor(9, &[]).is_past(&cursor(7, &[(1, 8)])), "a place before the other's start counts as read");
+        assert!(!cursor(7, &[(1, 8)]).is_past(&cursor(9, &[])));
     }
 
     #[test]

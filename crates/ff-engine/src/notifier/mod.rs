@@ -1,5 +1,6 @@
 //! The notifier: answers long polls as soon as there is something to report.
 
+mod event_tail;
 mod lost;
 mod shared_read;
 mod wait_set;
@@ -8,6 +9,7 @@ use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use event_tail::{EventTail, ReadSoFar, TailAnswer};
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::engine_error::Refusal;
 use ff_core::event::contracts::{EventsArgs, EventsPage};
@@ -39,6 +41,8 @@ pub struct Notifier {
     /// Reads of streams, by their arguments and whether the callers wait.
     stream_reads: WaitSet<(ReadStreamArgs, bool), SharedRead<StreamPage>>,
     event_reads: WaitSet<EventsArgs, SharedRead<EventsPage>>,
+    /// One for all readers that wait for events of any partition.
+    event_tail: WaitSet<(), EventTail>,
     stopped: CancellationToken,
     _listening: DropGuard,
 }
@@ -52,8 +56,16 @@ impl Notifier {
         tokio::spawn(listen(store.hints(), notices.clone(), stopped.clone()));
         let listening = stopped.clone().drop_guard();
         let turns = Arc::new(Semaphore::new(READERS));
-        let (stream_reads, event_reads) = (WaitSet::default(), WaitSet::default());
-        Arc::new(Self { store, notices, turns, stream_reads, event_reads, stopped, _listening: listening })
+        Arc::new(Self {
+            store,
+            notices,
+            turns,
+            stream_reads: WaitSet::default(),
+            event_reads: WaitSet::default(),
+            event_tail: WaitSet::default(),
+            stopped,
+            _listening: listening,
+        })
     }
 
     /// Answers all long polls at once; later ones are answered without waiting.
@@ -131,25 +143,65 @@ impl Notifier {
 
     /// Returns the events on any partition since a cursor; waits up to `wait_ms` for one.
     pub async fn next_events(&self, mut args: EventsArgs, wait_ms: u64) -> Answer<EventsPage> {
-        let poll = self.poll(&self.notices.events, &(), wait_ms)?;
+        args.check_for_store()?;
+        if wait_ms > 0 && args.execution.is_none() {
+            return self.next_events_together(args, wait_ms).await;
+        }
+        let partition = args.execution.map(|id| id.partition());
+        let poll = self.poll(&self.notices.events, &partition, wait_ms)?;
         loop {
             let changed = poll.entry.changed();
             let page = self.events(args.clone()).await?;
-            let moved = args.after.as_ref().is_some_and(|after| *after != page.next);
             if page.missed || !page.events.is_empty() {
                 return Ok(page);
             }
-            args.after = Some(page.next.clone());
-            // The page had only events of other tenants; more may follow it.
-            if !moved && !self.wait(changed, poll.deadline).await {
+            let before = args.after.replace(page.next.clone());
+            // A page with only events of others may be followed by more.
+            if before.is_none_or(|before| before == page.next) && !self.wait(changed, poll.deadline).await {
                 return Ok(page);
             }
         }
     }
 
-    /// Reads the event feed with a permit. Every event wakes all readers; readers at the same cursor share one read. Without
-    /// permits, readers of one tenant could overload the store with reads of another tenant's events. Events that arrive while a
-    /// reader waits for a permit are read together.
+    /// Waits for events of all partitions, which are read once for all callers. Until a caller has read everything, it reads from
+    /// the store.
+    async fn next_events_together(&self, mut args: EventsArgs, wait_ms: u64) -> Answer<EventsPage> {
+        let poll = self.poll(&self.notices.events, &None, wait_ms)?;
+        let tail = self.event_tail.join(&());
+        let after = match args.after.take() {
+            Some(after) => after,
+            None => self.events(args.clone()).await?.next,
+        };
+        let mut so_far = ReadSoFar::until(after);
+        loop {
+            let changed = poll.entry.changed();
+            match tail.shared.next(&args, &mut so_far, &self.store, &self.turns).await? {
+                TailAnswer::Events(page) => return Ok(page),
+                TailAnswer::Nothing => {}
+                TailAnswer::Unknown => {
+                    let Some(_turn) = tail.shared.before_joining(&so_far).await else { continue };
+                    let after = so_far.cursor();
+                    let page = self.events(EventsArgs { after: Some(after.clone()), ..args.clone() }).await?;
+                    if page.missed || !page.events.is_empty() {
+                        return Ok(page);
+                    }
+                    if page.next != after {
+                        // A page with only events of others may be followed by more.
+                        so_far = ReadSoFar::until(page.next);
+                        continue;
+                    }
+                    so_far = tail.shared.join(after);
+                }
+            }
+            if !self.wait(changed, poll.deadline).await {
+                return Ok(EventsPage { events: Vec::new(), next: so_far.cursor(), missed: false });
+            }
+        }
+    }
+
+    /// Reads the event feed with a permit. Readers at the same cursor share one read. Without permits, readers of one tenant could
+    /// overload the store with reads of another tenant's events. Events that arrive while a reader waits for a permit are read
+    /// together.
     async fn events(&self, args: EventsArgs) -> Answer<EventsPage> {
         let entry = self.event_reads.join(&args);
         let (store, turns) = (self.store.clone(), self.turns.clone());
@@ -233,8 +285,8 @@ struct Notices {
     streams: WaitSet<ExecutionId>,
     /// One key for all partitions, because readers read the feeds of all of them.
     deliveries: WaitSet<()>,
-    /// One key, as for deliveries.
-    events: WaitSet<()>,
+    /// By the partition a caller reads; `None` for callers that read all of them.
+    events: WaitSet<Option<u16>>,
     flow_ends: WaitSet<FlowId>,
     flow_events: WaitSet<FlowId>,
 }
@@ -256,7 +308,10 @@ impl Notices {
                 self.streams.wake(&execution_id);
             }
             Hint::SignalDelivered { .. } => self.deliveries.wake_all(),
-            Hint::EventRecorded { .. } => self.events.wake_all(),
+            Hint::EventRecorded { partition } => {
+                self.events.wake(&Some(partition));
+                self.events.wake(&None);
+            }
             Hint::FlowMoved { flow_id } => self.flow_events.wake(&flow_id),
             Hint::FlowEnded { flow_id } => self.flow_ends.wake(&flow_id),
             Hint::Missed => {

@@ -8,12 +8,12 @@ use ff_core::engine_error::Code;
 use ff_core::event::EventKind;
 use ff_core::event::contracts::EventsArgs;
 use ff_core::execution::Outcome;
-use ff_core::execution::contracts::CancelArgs;
+use ff_core::execution::contracts::{CancelArgs, SubmitArgs};
 use ff_core::lease::LeaseEnding;
 use ff_core::lease::contracts::{Control, ControlArgs};
 use ff_core::stream::Frame;
 use ff_core::stream::contracts::{AppendFramesArgs, ReadStreamArgs};
-use ff_core::types::{ExecutionId, WorkerInstanceId};
+use ff_core::types::{ExecutionId, Namespace, WorkerInstanceId};
 use ff_engine::Notifier;
 use futures_util::FutureExt;
 use uuid::Uuid;
@@ -208,6 +208,78 @@ async fn a_reader_of_the_feed_is_answered_when_something_happens() {
     );
     let nothing = notifier.next_events(follow(Some(page.next)), 1_000).await.unwrap();
     assert_eq!((nothing.events, nothing.missed), (vec![], false));
+}
+
+/// Readers begin at different times, so their cursors differ.
+#[tokio::test(start_paused = true)]
+async fn readers_of_the_feed_share_their_reads() {
+    const READERS: usize = 200;
+    let (store, notifier) = started();
+    let other = Namespace::parse("other").unwrap();
+    let mut readers = Vec::new();
+    for nth in 0..READERS {
+        let namespace = (nth % 2 == 0).then(|| other.clone());
+        let args = EventsArgs { after: None, namespace, execution: None, limit: 10 };
+        let read = tokio::spawn({
+            let notifier = notifier.clone();
+            async move { notifier.next_events(args, 60_000).await.unwrap() }
+        });
+        readers.push(read);
+        let_pass(Duration::from_millis(1)).await;
+    }
+    let before = store.call_count("events");
+    let id = submit(&store).await;
+    let (all, others): (Vec<_>, Vec<_>) = readers.into_iter().enumerate().partition(|(nth, _)| nth % 2 == 1);
+    for (_, reader) in all {
+        assert_eq!(reader.await.unwrap().events.iter().map(|event| event.execution_id).collect::<Vec<_>>(), [id]);
+    }
+    let_pass(Duration::from_secs(1)).await;
+    assert!(others.iter().all(|(_, reader)| !reader.is_finished()), "the event is not theirs");
+    let args = SubmitArgs { namespace: other, ..work("resize") };
+    let id = store.submit(args).await.unwrap().execution_id;
+    for (_, reader) in others {
+        assert_eq!(reader.await.unwrap().events.iter().map(|event| event.execution_id).collect::<Vec<_>>(), [id]);
+    }
+    let reads = store.call_count("events") - before;
+    assert!(reads <= 6, "{READERS} readers of two events made {reads} reads");
+}
+
+/// Readers fall behind at different speeds, and come back with their cursors.
+#[tokio::test(start_paused = true)]
+async fn every_reader_of_the_feed_gets_each_event_once() {
+    const EVENTS: usize = 300;
+    let (store, notifier) = started();
+    let start = notifier.next_events(EventsArgs { after: None, namespace: None, execution: None, limit: 10 }, 0).await;
+    let start = start.unwrap().next;
+    let reader = |nth: usize| {
+        let (notifier, start) = (notifier.clone(), start.clone());
+        tokio::spawn(async move {
+            let (mut after, mut read) = (start, Vec::new());
+            while read.len() < EVENTS {
+                // Some readers never wait long, some never wait at all.
+                let (wait_ms, limit) = ([0, 7, 60_000][nth % 3], 1 + nth * 5);
+                let args = EventsArgs { after: Some(after), namespace: None, execution: None, limit };
+                let page = notifier.next_events(args, wait_ms).await.unwrap();
+                assert!(!page.missed);
+                read.extend(page.events.iter().map(|event| event.execution_id));
+                after = page.next;
+                let_pass(Duration::from_millis((nth * nth) as u64)).await;
+            }
+            read
+        })
+    };
+    let readers: Vec<_> = (1..12).map(reader).collect();
+    let mut submitted = Vec::new();
+    for nth in 0..EVENTS {
+        submitted.push(submit(&store).await);
+        let_pass(Duration::from_millis(nth as u64 % 4)).await;
+    }
+    submitted.sort_unstable();
+    for reader in readers {
+        let mut read = reader.await.unwrap();
+        read.sort_unstable();
+        assert_eq!(read, submitted);
+    }
 }
 
 /// A frame wakes all readers of its stream, which are all at the same cursor.
