@@ -20,6 +20,10 @@ impl EngineStore for MemoryBackend {
         None
     }
 
+    fn claims_at_once(&self) -> usize {
+        1
+    }
+
     fn hints(&self) -> Hints {
         self.announcer.listen()
     }

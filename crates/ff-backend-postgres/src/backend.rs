@@ -163,6 +163,11 @@ impl Driver for Postgres {
     fn sweep_every(&self) -> Option<Duration> {
         Some(Duration::from_millis(limits::SWEEP_MS))
     }
+
+    /// A claim waits for a commit, and meanwhile the server can work on another one.
+    fn claims_at_once(&self) -> usize {
+        2
+    }
 }
 
 /// Question for the store's time, which is never before the latest time written.

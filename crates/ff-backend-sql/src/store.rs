@@ -43,6 +43,9 @@ pub trait Driver: Send + Sync + 'static {
 
     /// Returns how often every partition must be swept because hints can be lost; none if they cannot be lost.
     fn sweep_every(&self) -> Option<Duration>;
+
+    /// Returns how many claims one worker should have under way.
+    fn claims_at_once(&self) -> usize;
 }
 
 /// A store in a SQL database. It dereferences to the driver, which has the parts specific to the database, such as closing and counters.
@@ -114,6 +117,10 @@ impl<D: Driver> Handle<Now, TimestampMs> for SqlStore<D> {
 impl<D: Driver> EngineStore for SqlStore<D> {
     fn sweep_every(&self) -> Option<Duration> {
         self.0.sweep_every()
+    }
+
+    fn claims_at_once(&self) -> usize {
+        self.0.claims_at_once()
     }
 
     fn hints(&self) -> Hints {

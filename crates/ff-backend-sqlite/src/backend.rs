@@ -127,6 +127,10 @@ impl Driver for Sqlite {
     fn sweep_every(&self) -> Option<Duration> {
         None
     }
+
+    fn claims_at_once(&self) -> usize {
+        1
+    }
 }
 
 fn check(config: PartitionConfig) -> Result<(), OpenError> {

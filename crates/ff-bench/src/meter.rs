@@ -125,6 +125,10 @@ impl EngineStore for MeteredStore<dyn EngineStore> {
         self.inner.sweep_every()
     }
 
+    fn claims_at_once(&self) -> usize {
+        self.inner.claims_at_once()
+    }
+
     fn hints(&self) -> Hints {
         self.inner.hints()
     }

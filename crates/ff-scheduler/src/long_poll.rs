@@ -17,12 +17,17 @@ use crate::Scheduler;
 pub struct LongPolls {
     scheduler: Arc<Scheduler>,
     notifier: Arc<Notifier>,
+    claims_at_once: usize,
 }
 
 impl LongPolls {
     /// Starts listening to a store.
     pub fn start(store: &Arc<dyn EngineStore>) -> Self {
-        Self { scheduler: Scheduler::start(store.clone()), notifier: Notifier::start(store.clone()) }
+        Self {
+            scheduler: Scheduler::start(store.clone()),
+            notifier: Notifier::start(store.clone()),
+            claims_at_once: store.claims_at_once(),
+        }
     }
 
     /// Answers all long polls at once; later ones are answered without waiting.
@@ -40,6 +45,10 @@ impl LongPolls {
 
 #[async_trait]
 impl LongPoll for LongPolls {
+    fn claims_at_once(&self) -> usize {
+        self.claims_at_once
+    }
+
     async fn next(&self, args: NextArgs) -> Answer<Vec<ClaimedExecution>> {
         self.scheduler.next(args).await
     }

@@ -26,6 +26,10 @@ pub trait EngineStore: Perform {
     /// Returns how often every partition must be swept because hints can be lost; `None` if they cannot.
     fn sweep_every(&self) -> Option<Duration>;
 
+    /// Returns how many claims one worker should have under way: several if the store works on one while it waits for the
+    /// storage of another.
+    fn claims_at_once(&self) -> usize;
+
     /// Returns the hints from now on.
     fn hints(&self) -> Hints;
 

@@ -14,6 +14,9 @@ use crate::types::{ExecutionId, FlowId};
 /// The long polls of callers. No implementation polls: an answer is pushed, or the wait times out.
 #[async_trait]
 pub trait LongPoll: Send + Sync {
+    /// Returns how many claims one worker with plenty of work should have under way.
+    fn claims_at_once(&self) -> usize;
+
     /// Claims executions from any partition, waiting up to `wait_ms` for work. Empty when there was none in time.
     async fn next(&self, args: NextArgs) -> Answer<Vec<ClaimedExecution>>;
 

@@ -15,6 +15,11 @@ use super::error::unreadable;
 
 #[async_trait]
 impl LongPoll for HttpBackend {
+    /// One claim is on its way while the server works on the other.
+    fn claims_at_once(&self) -> usize {
+        2
+    }
+
     async fn next(&self, mut args: NextArgs) -> Answer<Vec<ClaimedExecution>> {
         args.check()?;
         args.namespace = self.connection.effective_namespace(&args.namespace);

@@ -1,5 +1,5 @@
 //! Claiming executions: as many as the worker has room for. A claim waits while no work is ready. While there is plenty of work,
-//! two claims are under way at once, so that the store works on one while the executions of the other are begun.
+//! as many claims are under way at once as the store works on.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,8 +17,8 @@ use super::setup::Setup;
 /// Maximum waiting time of one long poll.
 const WAIT_MS: u64 = 30_000;
 
-/// Number of slots from which a worker has two claims. Smaller claims would cost the store more than they gain.
-const SLOTS_FOR_TWO: usize = 16;
+/// Number of slots from which a worker has several claims. Smaller claims would cost the store more than they gain.
+const SLOTS_FOR_SEVERAL: usize = 16;
 
 /// The claims of a worker that are under way. They are kept until they are answered: if one were dropped, executions it
 /// had claimed would have to be given back.
@@ -34,7 +34,8 @@ type ClaimAnswer = Result<Vec<ClaimedExecution>, EngineError>;
 
 impl Claims {
     pub(super) fn new(setup: Arc<Setup>) -> Self {
-        let sizes = ClaimSizes { slots: setup.concurrency, asked: Vec::new(), is_plenty: false };
+        let claims = setup.long_poll.claims_at_once();
+        let sizes = ClaimSizes { slots: setup.concurrency, claims, asked: Vec::new(), is_plenty: false };
         Self { setup, under_way: FuturesUnordered::new(), sizes }
     }
 
@@ -57,6 +58,8 @@ impl Claims {
 /// How many executions the claims under way ask for.
 struct ClaimSizes {
     slots: usize,
+    /// How many claims are under way while there is plenty of work.
+    claims: usize,
     /// The maximum of each claim.
     asked: Vec<usize>,
     /// Whether the last answer had most of what its claim asked for.
@@ -65,11 +68,11 @@ struct ClaimSizes {
 
 impl ClaimSizes {
     /// Returns the maximum of the next claim, if one is to begin. A worker that waits for work, or has few slots, has one
-    /// claim, for all of its free slots. With plenty of work it has two, each for half of its slots at most.
+    /// claim, for all of its free slots. With plenty of work it can have several, each for its share of the slots at most.
     fn ask(&mut self, room: usize) -> Option<usize> {
-        let two = self.is_plenty && self.slots >= SLOTS_FOR_TWO;
-        let (claims, each) = if two { (2, self.slots.div_ceil(2)) } else { (1, self.slots) };
-        let max = room.saturating_sub(self.asked.iter().sum()).min(each);
+        let several = self.is_plenty && self.slots >= SLOTS_FOR_SEVERAL;
+        let claims = if several { self.claims } else { 1 };
+        let max = room.saturating_sub(self.asked.iter().sum()).min(self.slots.div_ceil(claims));
         if max == 0 || self.asked.len() >= claims {
             return None;
         }
@@ -119,9 +122,13 @@ async fn next(setup: Arc<Setup>, room: usize) -> ClaimAnswer {
 mod tests {
     use super::*;
 
+    fn sizes(slots: usize, claims: usize, is_plenty: bool) -> ClaimSizes {
+        ClaimSizes { slots, claims, asked: Vec::new(), is_plenty }
+    }
+
     #[test]
     fn two_claims_are_under_way_while_there_is_plenty_of_work() {
-        let mut sizes = ClaimSizes { slots: 20, asked: Vec::new(), is_plenty: false };
+        let mut sizes = sizes(20, 2, false);
         assert_eq!((sizes.ask(20), sizes.ask(20)), (Some(20), None), "one claim waits for work");
         sizes.note(20, 15);
         assert_eq!((sizes.ask(20), sizes.ask(20), sizes.ask(20)), (Some(10), Some(10), None));
@@ -134,8 +141,10 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_with_few_slots_makes_no_small_claims() {
-        let mut sizes = ClaimSizes { slots: 15, asked: Vec::new(), is_plenty: true };
-        assert_eq!((sizes.ask(15), sizes.ask(15)), (Some(15), None));
+    fn one_claim_is_under_way_if_the_store_works_on_one_or_slots_are_few() {
+        for mut sizes in [sizes(20, 1, true), sizes(15, 2, true)] {
+            let slots = sizes.slots;
+            assert_eq!((sizes.ask(slots), sizes.ask(slots)), (Some(slots), None));
+        }
     }
 }

@@ -158,6 +158,10 @@ impl EngineStore for MeasuredStore {
         self.store.sweep_every()
     }
 
+    fn claims_at_once(&self) -> usize {
+        self.store.claims_at_once()
+    }
+
     fn hints(&self) -> Hints {
         self.store.hints()
     }

@@ -166,6 +166,10 @@ impl EngineStore for WatchedStore {
         *self.sweep_every.lock().unwrap()
     }
 
+    fn claims_at_once(&self) -> usize {
+        self.inner.claims_at_once()
+    }
+
     fn hints(&self) -> Hints {
         let drops_hints = self.drops_hints.clone();
         let hints = self.inner.hints().filter(move |_| {

@@ -47,6 +47,10 @@ impl EngineStore for SlowSteps {
         self.store.sweep_every()
     }
 
+    fn claims_at_once(&self) -> usize {
+        self.store.claims_at_once()
+    }
+
     fn hints(&self) -> Hints {
         self.store.hints()
     }
