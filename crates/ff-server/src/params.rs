@@ -86,7 +86,8 @@ impl Fields {
         let has_tags = T::default().tags().is_some();
         let tags = if has_tags { self.take_tags()? } else { Tags::new() };
         let fields = self.0.into_iter().map(|(name, text)| (name, Text(text)));
-        let mut query: T = json::read_from(MapDeserializer::new(fields))?;
+        let mut query: T = json::read_from(MapDeserializer::new(fields))
+            .map_err(|refusal| if has_tags { naming_tags(refusal) } else { refusal })?;
         if let Some(place) = query.tags() {
             *place = tags;
         }
@@ -104,6 +105,17 @@ impl Fields {
             }
         }
         Ok(tags)
+    }
+}
+
+/// Adds the parameters of tags, which are no fields of a query, to the list of the known ones.
+fn naming_tags(refusal: Refusal) -> Refusal {
+    match &refusal.detail {
+        Some(detail) if refusal.code == Code::UnknownField => {
+            let detail = format!("{detail}, `{TAG_PREFIX}KEY`");
+            refusal.because(detail)
+        }
+        _ => refusal,
     }
 }
 
