@@ -88,15 +88,15 @@ impl EventCursor {
 
     /// Returns the cursor that has read on each partition what this or the other one has.
     pub fn latest(&self, other: &Self) -> Self {
-        self.with(other, Ord::max)
+        self.combine(other, Ord::max)
     }
 
     /// Returns the cursor that has read on each partition what both have.
     pub fn earliest(&self, other: &Self) -> Self {
-        self.with(other, Ord::min)
+        self.combine(other, Ord::min)
     }
 
-    fn with(&self, other: &Self, choose: fn(Position, Position) -> Position) -> Self {
+    fn combine(&self, other: &Self, choose: fn(Position, Position) -> Position) -> Self {
         let start = |from| Position { at: from, nth: 0 };
         let explicit = self.places.keys().chain(other.places.keys());
         Self {

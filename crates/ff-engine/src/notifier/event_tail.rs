@@ -24,15 +24,15 @@ const EVENTS: usize = 4_000;
 pub(super) struct EventTail {
     latest: Arc<Mutex<LatestEvents>>,
     reading: SharedRead<()>,
-    /// Held by a reader that reads from the store. Others usually need not any more once it has joined.
+    /// Held by a reader that reads from the store. The readers that wait for it can usually go on here once it has joined.
     joining: tokio::sync::Mutex<()>,
 }
 
 /// What a reader has read.
 pub(super) struct ReadSoFar {
     after: EventCursor,
-    /// The number of reads that had nothing after the cursor for the reader, and where they ended.
-    without: Option<(u64, Arc<EventCursor>)>,
+    /// The number of reads that were searched without finding an event for the reader, and where the last of them ended.
+    searched: Option<(u64, Arc<EventCursor>)>,
 }
 
 /// What there is for a reader.
@@ -46,11 +46,11 @@ pub(super) enum TailAnswer {
 
 impl ReadSoFar {
     pub(super) fn until(after: EventCursor) -> Self {
-        Self { after, without: None }
+        Self { after, searched: None }
     }
 
     pub(super) fn cursor(&self) -> EventCursor {
-        self.without.as_ref().map_or_else(|| self.after.clone(), |(_, end)| self.after.latest(end))
+        self.searched.as_ref().map_or_else(|| self.after.clone(), |(_, end)| self.after.latest(end))
     }
 }
 
@@ -74,8 +74,8 @@ impl EventTail {
         }
     }
 
-    /// Waits until no other reader reads from the store in order to join. Returns `None` if this one needs not any more.
-    pub(super) async fn before_joining(&self, so_far: &ReadSoFar) -> Option<MutexGuard<'_, ()>> {
+    /// Waits until no other reader reads from the store. Returns `None` if the reader can then go on here, without reading.
+    pub(super) async fn wait_to_read(&self, so_far: &ReadSoFar) -> Option<MutexGuard<'_, ()>> {
         let turn = self.joining.lock().await;
         lock(&self.latest).first_unread(&so_far.cursor()).is_none().then_some(turn)
     }
@@ -149,7 +149,7 @@ impl LatestEvents {
 
     /// Returns the events that a reader has not read.
     fn next(&self, args: &EventsArgs, so_far: &mut ReadSoFar) -> TailAnswer {
-        let known = so_far.without.as_ref().map(|(reads, _)| *reads).filter(|reads| *reads >= self.dropped);
+        let known = so_far.searched.as_ref().map(|(reads, _)| *reads).filter(|reads| *reads >= self.dropped);
         let (Some(end), Some(first)) = (&self.end, known.or_else(|| self.first_unread(&so_far.cursor()))) else {
             return TailAnswer::Unknown;
         };
@@ -163,7 +163,7 @@ impl LatestEvents {
             }
         }
         if parts.is_empty() {
-            so_far.without = Some((self.count(), end.clone()));
+            so_far.searched = Some((self.count(), end.clone()));
             return TailAnswer::Nothing;
         }
         let is_full = parts.values().map(|part| part.events.len()).sum::<usize>() > args.limit;
@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn each_reader_gets_the_events_after_its_cursor() {
         let mut latest = LatestEvents::default();
-        assert_eq!(next(&latest, &start()), None, "nobody has joined");
+        assert_eq!(next(&latest, &start()), None, "no reader has joined");
         let mut waiting = latest.join(start());
         assert_eq!(latest.next(&args(2), &mut waiting), TailAnswer::Nothing);
         add(&mut latest, 1..3);

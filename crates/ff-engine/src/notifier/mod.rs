@@ -179,7 +179,7 @@ impl Notifier {
                 TailAnswer::Events(page) => return Ok(page),
                 TailAnswer::Nothing => {}
                 TailAnswer::Unknown => {
-                    let Some(_turn) = tail.shared.before_joining(&so_far).await else { continue };
+                    let Some(_turn) = tail.shared.wait_to_read(&so_far).await else { continue };
                     let after = so_far.cursor();
                     let page = self.events(EventsArgs { after: Some(after.clone()), ..args.clone() }).await?;
                     if page.missed || !page.events.is_empty() {
