@@ -45,7 +45,7 @@ pub struct SignalsPage {
 }
 
 /// A request for the deliveries of all partitions.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DeliveriesArgs {
     /// Cursor of the last page; absent for deliveries from now on.
     pub after: Option<FeedCursor>,

@@ -82,7 +82,7 @@ impl FromStr for Position {
 }
 
 /// The position of a reader in every feed. A partition that is missing in the cursor has not been read.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FeedCursor(pub BTreeMap<u16, Position>);
 
 impl fmt::Display for FeedCursor {

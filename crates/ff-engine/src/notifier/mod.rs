@@ -28,7 +28,7 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use wait_set::{WaitEntry, WaitSet};
 
-/// Maximum number of concurrent reads of the event feed.
+/// Maximum number of concurrent reads of the feeds of events and deliveries.
 const READERS: usize = 2;
 
 /// Answers long polls: lost leases of a worker, the end of an execution or a flow, frames of a stream, deliveries, and events of
@@ -36,10 +36,11 @@ const READERS: usize = 2;
 pub struct Notifier {
     store: Arc<dyn EngineStore>,
     notices: Arc<Notices>,
-    /// Permits for reading the event feed.
+    /// Permits for reading the feeds of all partitions.
     turns: Arc<Semaphore>,
     /// Reads of streams, by their arguments and whether the callers wait.
     stream_reads: WaitSet<(ReadStreamArgs, bool), SharedRead<StreamPage>>,
+    delivery_reads: WaitSet<DeliveriesArgs, SharedRead<DeliveriesPage>>,
     event_reads: WaitSet<EventsArgs, SharedRead<EventsPage>>,
     /// One for all readers that wait for events of any partition.
     event_tail: WaitSet<(), EventTail>,
@@ -61,6 +62,7 @@ impl Notifier {
             notices,
             turns,
             stream_reads: WaitSet::default(),
+            delivery_reads: WaitSet::default(),
             event_reads: WaitSet::default(),
             event_tail: WaitSet::default(),
             stopped,
@@ -133,12 +135,24 @@ impl Notifier {
         let poll = self.poll(&self.notices.deliveries, &(), wait_ms)?;
         loop {
             let changed = poll.entry.changed();
-            let page = self.store.deliveries(args.clone()).await?;
+            let page = self.deliveries(args.clone()).await?;
             if page.missed || !page.deliveries.is_empty() || !self.wait(changed, poll.deadline).await {
                 return Ok(page);
             }
             args.after = Some(page.next);
         }
+    }
+
+    /// Reads the deliveries of all partitions with a permit. Readers at the same cursor share one read.
+    async fn deliveries(&self, args: DeliveriesArgs) -> Answer<DeliveriesPage> {
+        let entry = self.delivery_reads.join(&args);
+        let (store, turns) = (self.store.clone(), self.turns.clone());
+        let read = async move {
+            // The semaphore is never closed, so a permit always comes.
+            let _turn = turns.acquire().await;
+            store.deliveries(args).await
+        };
+        entry.shared.read(read).await
     }
 
     /// Returns the events on any partition since a cursor; waits up to `wait_ms` for one.

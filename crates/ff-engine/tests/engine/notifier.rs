@@ -11,9 +11,12 @@ use ff_core::execution::Outcome;
 use ff_core::execution::contracts::{CancelArgs, SubmitArgs};
 use ff_core::lease::LeaseEnding;
 use ff_core::lease::contracts::{Control, ControlArgs};
+use ff_core::signal::contracts::{DeliverArgs, DeliveriesArgs, WaitpointRef};
 use ff_core::stream::Frame;
 use ff_core::stream::contracts::{AppendFramesArgs, ReadStreamArgs};
-use ff_core::types::{ExecutionId, Namespace, WorkerInstanceId};
+use ff_core::suspension::contracts::SuspendArgs;
+use ff_core::token::PresentedToken;
+use ff_core::types::{ExecutionId, Namespace, SignalName, WaitpointKey, WorkerInstanceId};
 use ff_engine::Notifier;
 use futures_util::FutureExt;
 use uuid::Uuid;
@@ -280,6 +283,33 @@ async fn every_reader_of_the_feed_gets_each_event_once() {
         read.sort_unstable();
         assert_eq!(read, submitted);
     }
+}
+
+/// A delivery wakes all readers, which are all at the same cursor.
+#[tokio::test(start_paused = true)]
+async fn readers_of_deliveries_share_their_reads() {
+    const READERS: usize = 200;
+    let (store, notifier) = started();
+    let id = submit(&store).await;
+    let held = hold(&(store.clone() as Arc<dyn EngineStore>), id, "approver").await;
+    let wish = SuspendArgs::new(id, held.task.fence, WaitpointKey::parse("approval").unwrap());
+    let granted = store.suspend(wish).await.unwrap().waitpoints.remove(0);
+    let read = |_| {
+        let notifier = notifier.clone();
+        let args = DeliveriesArgs { after: None, limit: 10 };
+        tokio::spawn(async move { notifier.next_deliveries(args, 60_000).await.unwrap() })
+    };
+    let readers: Vec<_> = (0..READERS).map(read).collect();
+    let_pass(Duration::from_millis(1)).await;
+    let (to, token) = (WaitpointRef::Id(granted.waitpoint_id), PresentedToken::from(&granted.waitpoint_token));
+    let sent = DeliverArgs::new(id, to, token, SignalName::parse("approved").unwrap());
+    let sent = store.deliver(sent).await.unwrap().signal_id;
+    for reader in readers {
+        let page = reader.await.unwrap();
+        assert_eq!(page.deliveries.iter().map(|delivery| delivery.signal_id).collect::<Vec<_>>(), [sent]);
+    }
+    let reads = store.call_count("deliveries");
+    assert!(reads <= 6, "{READERS} readers of one delivery made {reads} reads");
 }
 
 /// A frame wakes all readers of its stream, which are all at the same cursor.
