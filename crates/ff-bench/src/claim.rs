@@ -6,7 +6,7 @@ use anyhow::Context;
 use ff_core::contracts::{ClaimArgs, CompleteArgs};
 use ff_core::lease::Holder;
 use ff_core::payload::Payload;
-use ff_core::types::{Kind, WorkerId, WorkerInstanceId};
+use ff_core::types::{Kind, LaneId, WorkerId, WorkerInstanceId};
 use ff_sdk::Job;
 use ff_sdk::store_url::without_password;
 use indicatif::ProgressBar;
@@ -16,41 +16,58 @@ use crate::load::fill;
 use crate::store::Subject;
 use crate::{KIND, Report};
 
-/// Number of claims measured at each depth, one execution each.
+/// Number of claims measured in each lane, one execution each.
 const CLAIMS: usize = 2_000;
+/// Number of claims from one lane before the next lane has its turn. The speed of the machine changes while many are claimed.
+const AT_ONCE: usize = 100;
 /// Payload bytes of a waiting execution.
 const BYTES: usize = 100;
 
 /// The settings of the measurement.
 pub struct ClaimCost {
     pub store: String,
-    /// Numbers of waiting executions, in ascending order.
+    /// Numbers of waiting executions, each in a lane of its own, in ascending order.
     pub waiting: Vec<usize>,
+}
+
+/// A lane with waiting executions.
+struct Lane {
+    id: LaneId,
+    waiting: usize,
+    next_partition: u16,
+    /// Durations of the claims so far.
+    claims: Vec<Duration>,
 }
 
 impl ClaimCost {
     pub async fn measure(self) -> anyhow::Result<Report> {
         let mut subject = Subject::open(&self.store).await?;
         let mut report = Report::new("claim", without_password(&self.store), subject.settings().await?);
-        let bar = ProgressBar::new(self.waiting.last().copied().unwrap_or(0) as u64);
-        let mut there = 0;
-        let mut middles = Vec::new();
-        for waiting in &self.waiting {
-            fill(&subject, waiting - there, &bar, |_| Job::with_payload(KIND, Payload::json(vec![b'1'; BYTES])))
-                .await?;
-            let claims = claims(&subject).await?;
-            there = waiting - CLAIMS;
-            bar.set_position(there as u64);
-            let percentiles = percentiles(&claims).context("nothing was claimed")?;
-            middles.push(percentiles.p50);
-            report.latency_ms.insert(format!("claim_{waiting}"), percentiles);
+        let bar = ProgressBar::new(self.waiting.iter().sum::<usize>() as u64);
+        let mut lanes = Vec::new();
+        for (nth, waiting) in self.waiting.iter().copied().enumerate() {
+            let lane = format!("bench-{nth}");
+            let job = |_| Job::with_payload(KIND, Payload::json(vec![b'1'; BYTES])).lane(&lane);
+            fill(&subject, waiting, &bar, job).await?;
+            lanes.push(Lane { id: LaneId::parse(&lane)?, waiting, next_partition: 0, claims: Vec::new() });
+        }
+        for _ in 0..CLAIMS / AT_ONCE {
+            for lane in &mut lanes {
+                lane.claim(&subject).await?;
+            }
         }
         bar.finish_and_clear();
-        let rate = |middle: Option<&f64>| middle.map(|ms| 1_000.0 / ms);
-        report.throughput_per_s = rate(middles.last());
-        report.floor_per_s = rate(middles.first());
+        let mut medians = Vec::new();
+        for lane in &lanes {
+            let percentiles = percentiles(&lane.claims).context("nothing was claimed")?;
+            medians.push(percentiles.p50);
+            report.latency_ms.insert(format!("claim_{}", lane.waiting), percentiles);
+        }
+        let rate = |median: Option<&f64>| median.map(|ms| 1_000.0 / ms);
+        report.throughput_per_s = rate(medians.last());
+        report.floor_per_s = rate(medians.first());
         report.ratio = report.throughput_per_s.zip(report.floor_per_s).map(|(many, few)| many / few);
-        if let (Some(few), Some(many)) = (middles.first(), middles.last()) {
+        if let (Some(few), Some(many)) = (medians.first(), medians.last()) {
             report.figures.insert("cost_of_many_over_few", many / few);
         }
         report.settings.insert("payload_bytes", BYTES.into());
@@ -64,33 +81,29 @@ impl ClaimCost {
     pub const LEAST: usize = 2 * CLAIMS;
 }
 
-/// Claims from one partition after the other. Completing the executions is not timed.
-async fn claims(subject: &Subject) -> anyhow::Result<Vec<Duration>> {
-    let backend = subject.flowfabric.backend();
-    let mut durations = Vec::with_capacity(CLAIMS);
-    let partitions = backend.partitions().num_flow_partitions;
-    for partition in (0..partitions).cycle() {
-        if durations.len() == CLAIMS {
-            break;
+impl Lane {
+    /// Claims executions from one partition after the other. Completing them is not timed.
+    async fn claim(&mut self, subject: &Subject) -> anyhow::Result<()> {
+        let backend = subject.flowfabric.backend();
+        let enough = self.claims.len() + AT_ONCE;
+        let holder =
+            Holder { worker_id: WorkerId::parse("bench")?, worker_instance_id: WorkerInstanceId::parse("bench-1")? };
+        while self.claims.len() < enough {
+            let args = ClaimArgs {
+                lane: self.id.clone(),
+                kinds: vec![Kind::parse(KIND)?],
+                ..ClaimArgs::new(self.next_partition, holder.clone())
+            };
+            self.next_partition = (self.next_partition + 1) % backend.partitions().num_flow_partitions;
+            let start = Instant::now();
+            let claims = backend.claim(args).await?;
+            let took = start.elapsed();
+            for claimed in claims.claimed {
+                self.claims.push(took);
+                let (execution_id, fence) = (claimed.task.execution_id, claimed.task.fence);
+                backend.complete(CompleteArgs { execution_id, fence, result: None }).await?;
+            }
         }
-        let args = ClaimArgs {
-            kinds: vec![Kind::parse(KIND)?],
-            ..ClaimArgs::new(
-                partition,
-                Holder {
-                    worker_id: WorkerId::parse("bench")?,
-                    worker_instance_id: WorkerInstanceId::parse("bench-1")?,
-                },
-            )
-        };
-        let start = Instant::now();
-        let claims = backend.claim(args).await?;
-        let took = start.elapsed();
-        for claimed in claims.claimed {
-            durations.push(took);
-            let (execution_id, fence) = (claimed.task.execution_id, claimed.task.fence);
-            backend.complete(CompleteArgs { execution_id, fence, result: None }).await?;
-        }
+        Ok(())
     }
-    Ok(durations)
 }
