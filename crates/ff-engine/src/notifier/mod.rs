@@ -135,24 +135,13 @@ impl Notifier {
         let poll = self.poll(&self.notices.deliveries, &(), wait_ms)?;
         loop {
             let changed = poll.entry.changed();
-            let page = self.deliveries(args.clone()).await?;
+            let read = |store: Arc<dyn EngineStore>, args| async move { store.deliveries(args).await };
+            let page = self.read_feeds(&self.delivery_reads, args.clone(), read).await?;
             if page.missed || !page.deliveries.is_empty() || !self.wait(changed, poll.deadline).await {
                 return Ok(page);
             }
             args.after = Some(page.next);
         }
-    }
-
-    /// Reads the deliveries of all partitions with a permit. Readers at the same cursor share one read.
-    async fn deliveries(&self, args: DeliveriesArgs) -> Answer<DeliveriesPage> {
-        let entry = self.delivery_reads.join(&args);
-        let (store, turns) = (self.store.clone(), self.turns.clone());
-        let read = async move {
-            // The semaphore is never closed, so a permit always comes.
-            let _turn = turns.acquire().await;
-            store.deliveries(args).await
-        };
-        entry.shared.read(read).await
     }
 
     /// Returns the events on any partition since a cursor; waits up to `wait_ms` for one.
@@ -213,16 +202,31 @@ impl Notifier {
         }
     }
 
-    /// Reads the event feed with a permit. Readers at the same cursor share one read. Without permits, readers of one tenant could
-    /// overload the store with reads of another tenant's events. Events that arrive while a reader waits for a permit are read
-    /// together.
     async fn events(&self, args: EventsArgs) -> Answer<EventsPage> {
-        let entry = self.event_reads.join(&args);
+        let read = |store: Arc<dyn EngineStore>, args| async move { store.events(args).await };
+        self.read_feeds(&self.event_reads, args, read).await
+    }
+
+    /// Reads the feeds of all partitions with a permit. Readers with the same arguments share one read. Without permits, readers of
+    /// one tenant could overload the store with reads of another tenant's events. What arrives while a reader waits for a permit is
+    /// read together.
+    async fn read_feeds<A, T, R>(
+        &self,
+        reads: &WaitSet<A, SharedRead<T>>,
+        args: A,
+        read: impl FnOnce(Arc<dyn EngineStore>, A) -> R + Send + 'static,
+    ) -> Answer<T>
+    where
+        A: Clone + Eq + Hash + Send + 'static,
+        T: Clone + Send + Sync + 'static,
+        R: Future<Output = Answer<T>> + Send,
+    {
+        let entry = reads.join(&args);
         let (store, turns) = (self.store.clone(), self.turns.clone());
         let read = async move {
             // The semaphore is never closed, so a permit always comes.
             let _turn = turns.acquire().await;
-            store.events(args).await
+            read(store, args).await
         };
         entry.shared.read(read).await
     }
