@@ -85,6 +85,11 @@ fn without_position(message: &str) -> &str {
     message.split(" at line ").next().unwrap_or(message)
 }
 
+/// Returns whether a field has its default value, and need not be written.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// Implements serde for values that are text in JSON: cursors, which are opaque to clients.
 macro_rules! as_text {
     ($($name:ident),*) => {$(

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::json::is_default;
 use crate::lease::Holder;
 use crate::types::{AttemptId, AttemptIndex, Kind, LeaseEpoch, TimestampMs};
 
@@ -19,15 +20,10 @@ pub struct Attempt {
     pub holder: Holder,
     pub lease_epoch: LeaseEpoch,
     /// Run time of earlier leases of this attempt; it counts towards the attempt timeout.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub ran_ms: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<AttemptEnd>,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-fn is_zero(ms: &u64) -> bool {
-    *ms == 0
 }
 
 /// The attempt under way, or the origin of the next one.

@@ -15,6 +15,7 @@ use crate::execution::{
     Origin, Outcome, Phase, Progress,
 };
 use crate::flow::Membership;
+use crate::json::is_default;
 use crate::lease::{Fence, LastLease, Lease, LeaseEnding, LeaseEvent};
 use crate::singleton::QueuePlace;
 use crate::step::StepCounter;
@@ -37,15 +38,15 @@ pub struct Execution {
     #[serde(default, skip_serializing_if = "AttemptSlot::is_initial")]
     pub attempt: AttemptSlot,
     /// Number of attempts started so far; also the index of the next attempt.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub attempts_made: u32,
     /// Failures retried since submission or replay.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub retries: u32,
     /// Leases that expired since submission or replay.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub reclaims: u32,
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub replays: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_lease: Option<LastLease>,
@@ -58,7 +59,7 @@ pub struct Execution {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pending_waitpoints: Vec<PendingWaitpoint>,
     /// Number of signals received, including those before a replay.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub signals_taken: u32,
     /// Whether any attempt has written a frame to its stream.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -99,11 +100,6 @@ impl DerefMut for Execution {
     fn deref_mut(&mut self) -> &mut ExecutionDefinition {
         Arc::make_mut(&mut self.definition)
     }
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 impl Execution {

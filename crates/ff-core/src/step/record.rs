@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::execution::Failure;
+use crate::json::is_default;
 use crate::payload::Payload;
 use crate::types::{AttemptIndex, ContentType, StepKey, StepName, TimestampMs};
 
@@ -185,15 +186,10 @@ pub struct StepCounter {
     /// Number of steps and waits.
     pub count: u32,
     /// Number of compensations.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub undos: u32,
     /// Bytes of all of them.
     pub bytes: u64,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 impl StepCounter {

@@ -3,8 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
+use crate::json::as_text;
 use crate::types::{AttemptIndex, ExecutionId};
 
 /// A position in the output of one execution: the next sequence number of an attempt. The number after the last frame
@@ -86,17 +85,7 @@ impl FromStr for StreamCursor {
     }
 }
 
-impl Serialize for StreamCursor {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for StreamCursor {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
+as_text!(StreamCursor);
 
 #[cfg(test)]
 mod tests {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Condition, Distinct};
+use crate::json::is_default;
 use crate::signal::Source;
 use crate::types::{SignalId, SignalName, WaitpointKey};
 
@@ -17,16 +18,11 @@ pub struct Tally(Vec<Vec<CountedSignal>>);
 pub struct CountedSignal {
     pub signal_id: SignalId,
     /// Size of the payload, so that a claim knows without reading the signal whether it fits.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub payload_bytes: u64,
     /// The signal's value for a leaf that does not distinguish signals by their ids.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counts_as: Option<String>,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-fn is_zero(bytes: &u64) -> bool {
-    *bytes == 0
 }
 
 /// The fields of a signal that a condition evaluates.

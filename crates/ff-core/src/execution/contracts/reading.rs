@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::execution::{Attempt, BlockDetail, Failure, FinishedBy, Hold, Outcome, Progress, Tags};
+use crate::json::is_default;
 use crate::lease::LeaseEvent;
 use crate::payload::Payload;
 use crate::policy::Policy;
@@ -70,7 +71,7 @@ pub struct ExecutionInfo {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Box<TraceContext>>,
     /// Number of recorded steps and waits.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub steps: u32,
     /// The execution it was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -81,11 +82,6 @@ pub struct ExecutionInfo {
     /// Why it is blocked: by its requirements, a quota, its singleton key, a budget or an assignment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocking_detail: Option<Box<BlockDetail>>,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 /// A lease, without the ids that prove who holds it.

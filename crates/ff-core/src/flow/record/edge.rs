@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::execution::Outcome;
+use crate::json::is_default;
 use crate::state::text_enum;
 use crate::types::{EdgeId, ExecutionId, FlowId, InputName};
 
@@ -16,17 +17,12 @@ pub struct Edge {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passes: Option<PassMode>,
     /// The round of the group in which the edge counts.
-    #[serde(default, skip_serializing_if = "is_first")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub round: u32,
     pub state: EdgeState,
     /// Size of the result that was passed on. Absent if the upstream has no result, or succeeded after the join fired.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed_bytes: Option<u64>,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-fn is_first(round: &u32) -> bool {
-    *round == 0
 }
 
 /// How the result of an upstream is passed on.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::json::is_default;
 use crate::types::{EdgeId, FlowId, NodeName, TimestampMs};
 
 /// An execution's place in a flow.
@@ -12,15 +13,15 @@ pub struct Membership {
     /// Number of members that were added before it.
     pub position: u32,
     /// Number of edges that leave it.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub dependents: u32,
     /// Size of its result, if it has one, for the dependents that receive the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result_bytes: Option<u64>,
     /// Number of named inputs that it received. `input_bytes` is their total size.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub inputs: u32,
-    #[serde(default, skip_serializing_if = "is_none_of")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub input_bytes: u64,
     /// Size of the upstream result that replaced its payload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -84,14 +85,4 @@ impl Membership {
             siblings: None,
         }
     }
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-fn is_none_of(bytes: &u64) -> bool {
-    *bytes == 0
 }
