@@ -13,8 +13,7 @@ use crate::event::{Event, EventKind};
 use crate::execution::{AttemptSlot, Execution, Phase};
 use crate::lease::Fence;
 use crate::limits;
-use crate::operation::command::{Command, Conditions, Decision, found};
-use crate::partition::{PartitionConfig, check_id};
+use crate::operation::command::{Conditions, Decision, ExecutionCommand, found};
 use crate::quota::QuotaSet;
 use crate::types::{AttemptIndex, BudgetId, ExecutionId, IdempotencyKey, Kind, TimestampMs};
 use crate::view::{Stop, View};
@@ -96,8 +95,14 @@ pub struct PendingUsage {
     pub counted: UsageTotal,
 }
 
-impl ReportUsageArgs {
-    pub fn check(&self) -> Result<(), Refusal> {
+impl ExecutionCommand for ReportUsageArgs {
+    type Reply = UsageReported;
+
+    fn execution_id(&self) -> &ExecutionId {
+        &self.execution_id
+    }
+
+    fn check(&self) -> Result<(), Refusal> {
         if self.amounts.values().all(|amount| *amount == 0) {
             return Err(Refusal::invalid("amounts", "must have at least one amount above zero"));
         }
@@ -106,18 +111,6 @@ impl ReportUsageArgs {
             return Err(Refusal::over_limit(Code::LimitExceeded, "amounts", most, sent));
         }
         self.amounts.iter().try_for_each(|(dimension, amount)| check_amount(&format!("amounts.{dimension}"), *amount))
-    }
-}
-
-impl Command for ReportUsageArgs {
-    type Reply = UsageReported;
-
-    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
-        check_id(&self.execution_id, partitions).and(self.check())
-    }
-
-    fn partition(&self, _: &PartitionConfig) -> u16 {
-        self.execution_id.partition()
     }
 
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<UsageReported>, Stop> {
@@ -238,15 +231,11 @@ pub struct UsageSettled {
     pub settled: bool,
 }
 
-impl Command for SettleUsageArgs {
+impl ExecutionCommand for SettleUsageArgs {
     type Reply = UsageSettled;
 
-    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
-        check_id(&self.execution_id, partitions)
-    }
-
-    fn partition(&self, _: &PartitionConfig) -> u16 {
-        self.execution_id.partition()
+    fn execution_id(&self) -> &ExecutionId {
+        &self.execution_id
     }
 
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<UsageSettled>, Stop> {

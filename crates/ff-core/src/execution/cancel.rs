@@ -6,8 +6,7 @@ use crate::change::Change;
 use crate::engine_error::Refusal;
 use crate::execution::{AttemptOutcome, End, Execution, FinishedBy, Outcome, Phase};
 use crate::lease::LeaseEnding;
-use crate::operation::command::{Command, Conditions, Decision, check_message, found};
-use crate::partition::{PartitionConfig, check_id};
+use crate::operation::command::{Conditions, Decision, ExecutionCommand, check_message, found};
 use crate::state::PublicState;
 use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
@@ -20,13 +19,6 @@ pub struct CancelArgs {
     pub requested_by: Option<String>,
 }
 
-impl CancelArgs {
-    pub fn check(&self) -> Result<(), Refusal> {
-        check_message("reason", self.reason.as_deref())?;
-        check_message("requested_by", self.requested_by.as_deref())
-    }
-}
-
 /// The execution is cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -36,15 +28,16 @@ pub struct CancelledExecution {
     pub already: bool,
 }
 
-impl Command for CancelArgs {
+impl ExecutionCommand for CancelArgs {
     type Reply = CancelledExecution;
 
-    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
-        check_id(&self.execution_id, partitions).and(self.check())
+    fn execution_id(&self) -> &ExecutionId {
+        &self.execution_id
     }
 
-    fn partition(&self, _: &PartitionConfig) -> u16 {
-        self.execution_id.partition()
+    fn check(&self) -> Result<(), Refusal> {
+        check_message("reason", self.reason.as_deref())?;
+        check_message("requested_by", self.requested_by.as_deref())
     }
 
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<CancelledExecution>, Stop> {

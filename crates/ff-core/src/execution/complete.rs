@@ -6,8 +6,7 @@ use crate::change::{Change, Write};
 use crate::engine_error::Refusal;
 use crate::execution::{AttemptOutcome, End, Execution, FinishedBy, Outcome};
 use crate::lease::{Fence, LeaseEnding};
-use crate::operation::command::{Command, Conditions, Decision, check_payload, found};
-use crate::partition::{PartitionConfig, check_id};
+use crate::operation::command::{Conditions, Decision, ExecutionCommand, check_payload, found};
 use crate::payload::Payload;
 use crate::state::PublicState;
 use crate::types::{ExecutionId, TimestampMs};
@@ -21,12 +20,6 @@ pub struct CompleteArgs {
     pub result: Option<Payload>,
 }
 
-impl CompleteArgs {
-    pub fn check(&self) -> Result<(), Refusal> {
-        self.result.as_ref().map_or(Ok(()), |result| check_payload("result", result))
-    }
-}
-
 /// The execution is completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -34,15 +27,15 @@ pub struct CompletedExecution {
     pub public_state: PublicState,
 }
 
-impl Command for CompleteArgs {
+impl ExecutionCommand for CompleteArgs {
     type Reply = CompletedExecution;
 
-    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
-        check_id(&self.execution_id, partitions).and(self.check())
+    fn execution_id(&self) -> &ExecutionId {
+        &self.execution_id
     }
 
-    fn partition(&self, _: &PartitionConfig) -> u16 {
-        self.execution_id.partition()
+    fn check(&self) -> Result<(), Refusal> {
+        self.result.as_ref().map_or(Ok(()), |result| check_payload("result", result))
     }
 
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<CompletedExecution>, Stop> {

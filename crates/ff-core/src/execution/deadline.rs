@@ -7,8 +7,7 @@ use crate::engine_error::{Code, Refusal};
 use crate::execution::{AttemptOutcome, End, Execution, FinishedBy, Outcome};
 use crate::lease::LeaseEnding;
 use crate::limits;
-use crate::operation::command::{Command, Conditions, Decision, found};
-use crate::partition::{PartitionConfig, check_id};
+use crate::operation::command::{Conditions, Decision, ExecutionCommand, found};
 use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
 
@@ -30,20 +29,19 @@ pub struct DeadlineExtended {
     pub deadline_at: TimestampMs,
 }
 
-impl Command for ExtendDeadlineArgs {
+impl ExecutionCommand for ExtendDeadlineArgs {
     type Reply = DeadlineExtended;
 
-    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
-        check_id(&self.execution_id, partitions)?;
+    fn execution_id(&self) -> &ExecutionId {
+        &self.execution_id
+    }
+
+    fn check(&self) -> Result<(), Refusal> {
         let (limit, sent) = (limits::TIMESTAMP_MAX_MS, self.deadline_at.0);
         if sent > limit {
             return Err(Refusal::over_limit(Code::LimitExceeded, "deadline_at", limit, sent));
         }
         Ok(())
-    }
-
-    fn partition(&self, _: &PartitionConfig) -> u16 {
-        self.execution_id.partition()
     }
 
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<DeadlineExtended>, Stop> {
@@ -120,9 +118,8 @@ mod tests {
 
     #[test]
     fn a_deadline_beyond_the_largest_timestamp_is_refused() {
-        let partitions = PartitionConfig::default();
         let last = TimestampMs(limits::TIMESTAMP_MAX_MS);
-        assert_eq!(to(last).check(&partitions), Ok(()));
-        assert_eq!(to(last + 1).check(&partitions).unwrap_err().code, Code::LimitExceeded);
+        assert_eq!(to(last).check(), Ok(()));
+        assert_eq!(to(last + 1).check().unwrap_err().code, Code::LimitExceeded);
     }
 }

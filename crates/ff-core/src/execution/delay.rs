@@ -8,8 +8,7 @@ use crate::engine_error::Refusal;
 use crate::event::{Event, EventKind};
 use crate::execution::{DelayReason, Execution, Phase};
 use crate::lease::{Fence, LeaseEnding};
-use crate::operation::command::{Command, Conditions, Decision, found};
-use crate::partition::{PartitionConfig, check_id};
+use crate::operation::command::{Conditions, Decision, ExecutionCommand, found};
 use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
 
@@ -21,12 +20,6 @@ pub struct DelayArgs {
     pub start: Start,
 }
 
-impl DelayArgs {
-    pub fn check(&self) -> Result<(), Refusal> {
-        self.start.check()
-    }
-}
-
 /// The execution is delayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -34,15 +27,15 @@ pub struct DelayedExecution {
     pub until: TimestampMs,
 }
 
-impl Command for DelayArgs {
+impl ExecutionCommand for DelayArgs {
     type Reply = DelayedExecution;
 
-    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
-        check_id(&self.execution_id, partitions).and(self.check())
+    fn execution_id(&self) -> &ExecutionId {
+        &self.execution_id
     }
 
-    fn partition(&self, _: &PartitionConfig) -> u16 {
-        self.execution_id.partition()
+    fn check(&self) -> Result<(), Refusal> {
+        self.start.check()
     }
 
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<DelayedExecution>, Stop> {

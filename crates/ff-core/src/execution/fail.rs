@@ -8,8 +8,7 @@ use crate::entropy::Nonce;
 use crate::event::{Event, EventKind};
 use crate::execution::{AttemptOutcome, DelayReason, End, Execution, Failure, FinishedBy, Origin, Outcome, Phase};
 use crate::lease::{Fence, LeaseEnding};
-use crate::operation::command::{Command, Conditions, Decision, check_message, found};
-use crate::partition::{PartitionConfig, check_id};
+use crate::operation::command::{Conditions, Decision, ExecutionCommand, check_message, found};
 use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
 
@@ -19,12 +18,6 @@ pub struct FailArgs {
     pub execution_id: ExecutionId,
     pub fence: Fence,
     pub failure: Failure,
-}
-
-impl FailArgs {
-    pub fn check(&self) -> Result<(), Refusal> {
-        check_message("message", Some(&self.failure.message))
-    }
 }
 
 /// What happens after a failure.
@@ -47,15 +40,15 @@ impl FailedAttempt {
     }
 }
 
-impl Command for FailArgs {
+impl ExecutionCommand for FailArgs {
     type Reply = FailedAttempt;
 
-    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
-        check_id(&self.execution_id, partitions).and(self.check())
+    fn execution_id(&self) -> &ExecutionId {
+        &self.execution_id
     }
 
-    fn partition(&self, _: &PartitionConfig) -> u16 {
-        self.execution_id.partition()
+    fn check(&self) -> Result<(), Refusal> {
+        check_message("message", Some(&self.failure.message))
     }
 
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<FailedAttempt>, Stop> {

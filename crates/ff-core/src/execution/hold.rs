@@ -6,8 +6,7 @@ use crate::change::Change;
 use crate::engine_error::Refusal;
 use crate::event::{Event, EventKind};
 use crate::execution::{Blocker, Execution};
-use crate::operation::command::{Command, Conditions, Decision, check_message, found};
-use crate::partition::{PartitionConfig, check_id};
+use crate::operation::command::{Conditions, Decision, ExecutionCommand, check_message, found};
 use crate::state::PublicState;
 use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
@@ -31,13 +30,6 @@ pub struct HoldArgs {
     pub requested_by: Option<String>,
 }
 
-impl HoldArgs {
-    pub fn check(&self) -> Result<(), Refusal> {
-        check_message("reason", self.reason.as_deref())?;
-        check_message("requested_by", self.requested_by.as_deref())
-    }
-}
-
 /// The execution is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -47,15 +39,16 @@ pub struct HoldPlaced {
     pub already: bool,
 }
 
-impl Command for HoldArgs {
+impl ExecutionCommand for HoldArgs {
     type Reply = HoldPlaced;
 
-    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
-        check_id(&self.execution_id, partitions).and(self.check())
+    fn execution_id(&self) -> &ExecutionId {
+        &self.execution_id
     }
 
-    fn partition(&self, _: &PartitionConfig) -> u16 {
-        self.execution_id.partition()
+    fn check(&self) -> Result<(), Refusal> {
+        check_message("reason", self.reason.as_deref())?;
+        check_message("requested_by", self.requested_by.as_deref())
     }
 
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<HoldPlaced>, Stop> {
@@ -98,15 +91,11 @@ pub struct HoldReleased {
     pub already: bool,
 }
 
-impl Command for ReleaseHoldArgs {
+impl ExecutionCommand for ReleaseHoldArgs {
     type Reply = HoldReleased;
 
-    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
-        check_id(&self.execution_id, partitions)
-    }
-
-    fn partition(&self, _: &PartitionConfig) -> u16 {
-        self.execution_id.partition()
+    fn execution_id(&self) -> &ExecutionId {
+        &self.execution_id
     }
 
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<HoldReleased>, Stop> {

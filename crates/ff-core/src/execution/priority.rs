@@ -6,8 +6,7 @@ use crate::change::Change;
 use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, EventKind};
 use crate::execution::Execution;
-use crate::operation::command::{Command, Conditions, Decision, found};
-use crate::partition::{PartitionConfig, check_id};
+use crate::operation::command::{Conditions, Decision, ExecutionCommand, found};
 use crate::types::{ExecutionId, Priority, TimestampMs};
 use crate::view::{Stop, View};
 
@@ -27,15 +26,11 @@ pub struct PriorityChanged {
     pub priority: Priority,
 }
 
-impl Command for ChangePriorityArgs {
+impl ExecutionCommand for ChangePriorityArgs {
     type Reply = PriorityChanged;
 
-    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
-        check_id(&self.execution_id, partitions)
-    }
-
-    fn partition(&self, _: &PartitionConfig) -> u16 {
-        self.execution_id.partition()
+    fn execution_id(&self) -> &ExecutionId {
+        &self.execution_id
     }
 
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<PriorityChanged>, Stop> {

@@ -6,8 +6,7 @@ use crate::change::Change;
 use crate::engine_error::{Code, Refusal};
 use crate::execution::Execution;
 use crate::lease::Fence;
-use crate::operation::command::{Command, Conditions, Decision, check_message, found};
-use crate::partition::{PartitionConfig, check_id};
+use crate::operation::command::{Conditions, Decision, ExecutionCommand, check_message, found};
 use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
 
@@ -18,15 +17,6 @@ pub struct ProgressArgs {
     pub fence: Fence,
     pub percent: Option<u8>,
     pub message: Option<String>,
-}
-
-impl ProgressArgs {
-    pub fn check(&self) -> Result<(), Refusal> {
-        if let Some(percent) = self.percent.filter(|percent| *percent > 100) {
-            return Err(Refusal::over_limit(Code::LimitExceeded, "percent", 100, usize::from(percent)));
-        }
-        check_message("message", self.message.as_deref())
-    }
 }
 
 /// The progress is recorded.
@@ -47,15 +37,18 @@ pub struct Progress {
     pub at: TimestampMs,
 }
 
-impl Command for ProgressArgs {
+impl ExecutionCommand for ProgressArgs {
     type Reply = RecordedProgress;
 
-    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
-        check_id(&self.execution_id, partitions).and(self.check())
+    fn execution_id(&self) -> &ExecutionId {
+        &self.execution_id
     }
 
-    fn partition(&self, _: &PartitionConfig) -> u16 {
-        self.execution_id.partition()
+    fn check(&self) -> Result<(), Refusal> {
+        if let Some(percent) = self.percent.filter(|percent| *percent > 100) {
+            return Err(Refusal::over_limit(Code::LimitExceeded, "percent", 100, usize::from(percent)));
+        }
+        check_message("message", self.message.as_deref())
     }
 
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<RecordedProgress>, Stop> {

@@ -6,8 +6,7 @@ use crate::change::{Change, Write};
 use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, EventKind};
 use crate::execution::{AttemptSlot, Execution, Origin, Phase};
-use crate::operation::command::{Command, Conditions, Decision, check_message, found};
-use crate::partition::{PartitionConfig, check_id};
+use crate::operation::command::{Conditions, Decision, ExecutionCommand, check_message, found};
 use crate::state::PublicState;
 use crate::step::{self, ForgottenSteps, StepPoint, StepsWrite};
 use crate::types::{ExecutionId, TimestampMs};
@@ -31,11 +30,6 @@ impl ReplayArgs {
     pub fn new(execution_id: ExecutionId) -> Self {
         Self { execution_id, reason: None, requested_by: None, reopen_downstream: false, from_step: None }
     }
-
-    pub fn check(&self) -> Result<(), Refusal> {
-        check_message("reason", self.reason.as_deref())?;
-        check_message("requested_by", self.requested_by.as_deref())
-    }
 }
 
 /// The execution runs again.
@@ -47,16 +41,17 @@ pub struct ReplayedExecution {
     pub replays: u32,
 }
 
-impl Command for ReplayArgs {
+impl ExecutionCommand for ReplayArgs {
     type Reply = ReplayedExecution;
     const SETTLES_FLOWS: bool = true;
 
-    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
-        check_id(&self.execution_id, partitions).and(self.check())
+    fn execution_id(&self) -> &ExecutionId {
+        &self.execution_id
     }
 
-    fn partition(&self, _: &PartitionConfig) -> u16 {
-        self.execution_id.partition()
+    fn check(&self) -> Result<(), Refusal> {
+        check_message("reason", self.reason.as_deref())?;
+        check_message("requested_by", self.requested_by.as_deref())
     }
 
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<ReplayedExecution>, Stop> {

@@ -9,8 +9,7 @@ use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, EventKind};
 use crate::execution::{Execution, Tags};
 use crate::limits;
-use crate::operation::command::{Command, Conditions, Decision, found};
-use crate::partition::{PartitionConfig, check_id};
+use crate::operation::command::{Conditions, Decision, ExecutionCommand, found};
 use crate::types::{ExecutionId, TagKey, TimestampMs};
 use crate::view::{Stop, View};
 
@@ -24,8 +23,21 @@ pub struct SetTagsArgs {
     pub remove: BTreeSet<TagKey>,
 }
 
-impl SetTagsArgs {
-    pub fn check(&self) -> Result<(), Refusal> {
+/// All tags of the execution.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TaggedExecution {
+    pub tags: Tags,
+}
+
+impl ExecutionCommand for SetTagsArgs {
+    type Reply = TaggedExecution;
+
+    fn execution_id(&self) -> &ExecutionId {
+        &self.execution_id
+    }
+
+    fn check(&self) -> Result<(), Refusal> {
         if self.set.len() > limits::TAGS {
             return Err(Refusal::over_limit(Code::LimitExceeded, "tags", limits::TAGS, self.set.len()));
         }
@@ -36,25 +48,6 @@ impl SetTagsArgs {
             Some(key) => Err(Refusal::invalid("remove", format!("must not name {key}, which is to be set as well"))),
             None => Ok(()),
         }
-    }
-}
-
-/// All tags of the execution.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct TaggedExecution {
-    pub tags: Tags,
-}
-
-impl Command for SetTagsArgs {
-    type Reply = TaggedExecution;
-
-    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
-        check_id(&self.execution_id, partitions).and(self.check())
-    }
-
-    fn partition(&self, _: &PartitionConfig) -> u16 {
-        self.execution_id.partition()
     }
 
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<TaggedExecution>, Stop> {

@@ -19,13 +19,6 @@ pub struct CancelFlowArgs {
     pub requested_by: Option<String>,
 }
 
-impl CancelFlowArgs {
-    pub fn check(&self) -> Result<(), Refusal> {
-        check_message("reason", self.reason.as_deref())?;
-        check_message("requested_by", self.requested_by.as_deref())
-    }
-}
-
 /// The flow is cancelled: members that the policy does not spare start no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -45,7 +38,8 @@ impl Command for CancelFlowArgs {
     const SETTLES_FLOWS: bool = true;
 
     fn check(&self, _: &PartitionConfig) -> Result<(), Refusal> {
-        self.check()
+        check_message("reason", self.reason.as_deref())?;
+        check_message("requested_by", self.requested_by.as_deref())
     }
 
     fn partition(&self, partitions: &PartitionConfig) -> u16 {

@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{PendingPropagation, Propagation, Step, StepOutcome};
-use crate::engine_error::{Code, Refusal};
-use crate::operation::command::{Command, Conditions, Decision, found};
-use crate::partition::{PartitionConfig, check_id};
+use crate::engine_error::Code;
+use crate::operation::command::{Conditions, Decision, ExecutionCommand, found};
 use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
 
@@ -30,16 +29,12 @@ pub struct CascadeStep {
     pub more: bool,
 }
 
-impl Command for CascadeArgs {
+impl ExecutionCommand for CascadeArgs {
     type Reply = CascadeStep;
     const SETTLES_FLOWS: bool = true;
 
-    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
-        check_id(&self.execution_id, partitions)
-    }
-
-    fn partition(&self, _: &PartitionConfig) -> u16 {
-        self.execution_id.partition()
+    fn execution_id(&self) -> &ExecutionId {
+        &self.execution_id
     }
 
     /// Settles the edges of an execution that has ended, within the bounds of one step. Writes nothing if one step can

@@ -3,12 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::GroupState;
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::Code;
 use crate::event::{Event, EventKind};
 use crate::execution::{Blocker, Phase};
 use crate::lease::{Fence, LeaseEnding};
-use crate::operation::command::{Command, Conditions, Decision, found};
-use crate::partition::{PartitionConfig, check_id};
+use crate::operation::command::{Conditions, Decision, ExecutionCommand, found};
 use crate::types::ExecutionId;
 use crate::view::{Stop, View};
 
@@ -28,15 +27,11 @@ pub struct WaitedForChildren {
     pub state: GroupState,
 }
 
-impl Command for WaitForChildrenArgs {
+impl ExecutionCommand for WaitForChildrenArgs {
     type Reply = WaitedForChildren;
 
-    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
-        check_id(&self.execution_id, partitions)
-    }
-
-    fn partition(&self, _: &PartitionConfig) -> u16 {
-        self.execution_id.partition()
+    fn execution_id(&self) -> &ExecutionId {
+        &self.execution_id
     }
 
     /// Ends the lease until the join of the holder's children is decided. If the join is decided already, the holder
@@ -68,6 +63,7 @@ impl Command for WaitForChildrenArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine_error::Refusal;
     use crate::flow::OnSatisfied;
     use crate::flow::contracts::{GrowFlowArgs, JoinSpec, MemberRef};
     use crate::flow::fixture::{FlowFixture, any_of, named};

@@ -9,8 +9,7 @@ use crate::execution::contracts::ExecutionInfo;
 use crate::execution::{BlockDetail, Blocker, Execution, Phase};
 use crate::lease::{Holder, expire};
 use crate::limits;
-use crate::operation::command::{Command, Conditions, Decision, check_message, found};
-use crate::partition::{PartitionConfig, check_id};
+use crate::operation::command::{Conditions, Decision, ExecutionCommand, check_message, found};
 use crate::state::PublicState;
 use crate::types::{ExecutionId, FairKey, Kind, LaneId, Namespace, RequirementClass, TimestampMs, WorkerInstanceId};
 use crate::view::{Stop, View};
@@ -95,14 +94,6 @@ pub struct AssignArgs {
     pub requested_by: Option<String>,
 }
 
-impl AssignArgs {
-    pub fn check(&self) -> Result<(), Refusal> {
-        check_range("ttl_ms", self.ttl_ms, limits::GRANT_TTL_MIN_MS, limits::GRANT_TTL_MAX_MS)?;
-        check_message("reason", self.reason.as_deref())?;
-        check_message("requested_by", self.requested_by.as_deref())
-    }
-}
-
 /// The execution is assigned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -113,15 +104,17 @@ pub struct GrantIssued {
     pub already: bool,
 }
 
-impl Command for AssignArgs {
+impl ExecutionCommand for AssignArgs {
     type Reply = GrantIssued;
 
-    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
-        check_id(&self.execution_id, partitions).and(self.check())
+    fn execution_id(&self) -> &ExecutionId {
+        &self.execution_id
     }
 
-    fn partition(&self, _: &PartitionConfig) -> u16 {
-        self.execution_id.partition()
+    fn check(&self) -> Result<(), Refusal> {
+        check_range("ttl_ms", self.ttl_ms, limits::GRANT_TTL_MIN_MS, limits::GRANT_TTL_MAX_MS)?;
+        check_message("reason", self.reason.as_deref())?;
+        check_message("requested_by", self.requested_by.as_deref())
     }
 
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<GrantIssued>, Stop> {
@@ -195,15 +188,11 @@ pub struct GrantRevoked {
     pub already: bool,
 }
 
-impl Command for UnassignArgs {
+impl ExecutionCommand for UnassignArgs {
     type Reply = GrantRevoked;
 
-    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
-        check_id(&self.execution_id, partitions)
-    }
-
-    fn partition(&self, _: &PartitionConfig) -> u16 {
-        self.execution_id.partition()
+    fn execution_id(&self) -> &ExecutionId {
+        &self.execution_id
     }
 
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<GrantRevoked>, Stop> {

@@ -7,8 +7,7 @@ use crate::change::Change;
 use crate::engine_error::Refusal;
 use crate::execution::{Execution, Phase};
 use crate::lease::{Fence, Lease};
-use crate::operation::command::{Command, Conditions, Decision, found};
-use crate::partition::{PartitionConfig, check_id};
+use crate::operation::command::{Conditions, Decision, ExecutionCommand, found};
 use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
 
@@ -21,12 +20,6 @@ pub struct RenewArgs {
     pub lease_ttl_ms: Option<u64>,
 }
 
-impl RenewArgs {
-    pub fn check(&self) -> Result<(), Refusal> {
-        self.lease_ttl_ms.map_or(Ok(()), check_ttl)
-    }
-}
-
 /// The lease is renewed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -34,15 +27,15 @@ pub struct RenewedLease {
     pub lease_expires_at: TimestampMs,
 }
 
-impl Command for RenewArgs {
+impl ExecutionCommand for RenewArgs {
     type Reply = RenewedLease;
 
-    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
-        check_id(&self.execution_id, partitions).and(self.check())
+    fn execution_id(&self) -> &ExecutionId {
+        &self.execution_id
     }
 
-    fn partition(&self, _: &PartitionConfig) -> u16 {
-        self.execution_id.partition()
+    fn check(&self) -> Result<(), Refusal> {
+        self.lease_ttl_ms.map_or(Ok(()), check_ttl)
     }
 
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<RenewedLease>, Stop> {

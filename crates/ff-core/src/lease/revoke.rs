@@ -7,8 +7,7 @@ use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, EventKind};
 use crate::execution::{AttemptOutcome, Execution, Origin, Phase};
 use crate::lease::LeaseEnding;
-use crate::operation::command::{Command, Conditions, Decision, check_message, found};
-use crate::partition::{PartitionConfig, check_id};
+use crate::operation::command::{Conditions, Decision, ExecutionCommand, check_message, found};
 use crate::types::{ExecutionId, LeaseEpoch, LeaseId, TimestampMs};
 use crate::view::{Stop, View};
 
@@ -21,12 +20,6 @@ pub struct RevokeArgs {
     pub reason: Option<String>,
 }
 
-impl RevokeArgs {
-    pub fn check(&self) -> Result<(), Refusal> {
-        check_message("reason", self.reason.as_deref())
-    }
-}
-
 /// The lease is revoked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -36,15 +29,15 @@ pub struct RevokedLease {
     pub already: bool,
 }
 
-impl Command for RevokeArgs {
+impl ExecutionCommand for RevokeArgs {
     type Reply = RevokedLease;
 
-    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
-        check_id(&self.execution_id, partitions).and(self.check())
+    fn execution_id(&self) -> &ExecutionId {
+        &self.execution_id
     }
 
-    fn partition(&self, _: &PartitionConfig) -> u16 {
-        self.execution_id.partition()
+    fn check(&self) -> Result<(), Refusal> {
+        check_message("reason", self.reason.as_deref())
     }
 
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<RevokedLease>, Stop> {

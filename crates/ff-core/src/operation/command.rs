@@ -10,7 +10,7 @@ use crate::fairness::TurnWrite;
 use crate::flow::{FlowChange, StepOutcome};
 use crate::lane::Lane;
 use crate::limits;
-use crate::partition::PartitionConfig;
+use crate::partition::{PartitionConfig, check_id};
 use crate::payload::Payload;
 use crate::quota::QuotaWrites;
 use crate::schedule::ScheduleWrite;
@@ -38,6 +38,42 @@ pub trait Command {
 
     /// Decides the command. After a miss, it runs again with the missing records loaded.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Self::Reply>, Stop>;
+}
+
+/// A command on one execution. It writes to the partition that the execution's id names.
+pub trait ExecutionCommand {
+    /// The answer of the rule.
+    type Reply;
+
+    /// Whether the rule itself decides the consequences within flows.
+    const SETTLES_FLOWS: bool = false;
+
+    fn execution_id(&self) -> &ExecutionId;
+
+    /// Refuses arguments that no state of the store could make acceptable.
+    fn check(&self) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    /// Decides the command. After a miss, it runs again with the missing records loaded.
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Self::Reply>, Stop>;
+}
+
+impl<C: ExecutionCommand> Command for C {
+    type Reply = C::Reply;
+    const SETTLES_FLOWS: bool = C::SETTLES_FLOWS;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_id(self.execution_id(), partitions).and(ExecutionCommand::check(self))
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.execution_id().partition()
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Self::Reply>, Stop> {
+        ExecutionCommand::decide(self, view, at)
+    }
 }
 
 /// The conditions a command is decided under.

@@ -18,7 +18,7 @@ use crate::view::{Stop, View};
 
 pub use crate::due::PumpArgs;
 pub use crate::partition::check_id;
-pub use command::{Command, Conditions};
+pub use command::{Command, Conditions, ExecutionCommand};
 
 /// The answer to an operation, and its writes.
 pub type Decision = command::Decision<Reply>;

@@ -8,8 +8,7 @@ use crate::change::Change;
 use crate::engine_error::{Code, Refusal};
 use crate::execution::{Execution, Phase};
 use crate::limits;
-use crate::operation::command::{Command, Conditions, Decision, check_dedup_ttl};
-use crate::partition::{PartitionConfig, check_id};
+use crate::operation::command::{Conditions, Decision, ExecutionCommand, check_dedup_ttl};
 use crate::payload::Payload;
 use crate::suspension::{BufferedSignal, SignalMatch, SuspensionEnd, Waitpoint, WaitpointState, Weight};
 use crate::token::PresentedToken;
@@ -44,15 +43,6 @@ impl DeliverArgs {
             dedup_ttl_ms: limits::SIGNAL_DEDUP_MS,
         }
     }
-
-    pub fn check(&self) -> Result<(), Refusal> {
-        self.payload.as_ref().map_or(Ok(()), check_signal_payload)?;
-        if self.source.is_reserved() {
-            let detail = format!("must be the sender's own; {} is reserved", self.source.kind);
-            return Err(Refusal::invalid("source.type", detail));
-        }
-        check_dedup_ttl(self.dedup_ttl_ms)
-    }
 }
 
 /// Refuses a payload over the limit of signals.
@@ -73,15 +63,20 @@ pub struct DeliveredSignal {
     pub effect: Effect,
 }
 
-impl Command for DeliverArgs {
+impl ExecutionCommand for DeliverArgs {
     type Reply = DeliveredSignal;
 
-    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
-        check_id(&self.execution_id, partitions).and(self.check())
+    fn execution_id(&self) -> &ExecutionId {
+        &self.execution_id
     }
 
-    fn partition(&self, _: &PartitionConfig) -> u16 {
-        self.execution_id.partition()
+    fn check(&self) -> Result<(), Refusal> {
+        self.payload.as_ref().map_or(Ok(()), check_signal_payload)?;
+        if self.source.is_reserved() {
+            let detail = format!("must be the sender's own; {} is reserved", self.source.kind);
+            return Err(Refusal::invalid("source.type", detail));
+        }
+        check_dedup_ttl(self.dedup_ttl_ms)
     }
 
     /// Records a signal and counts it for the suspension that waits for it, or buffers it for a pending waitpoint.

@@ -10,8 +10,7 @@ use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, EventKind};
 use crate::execution::contracts::SubmitArgs;
 use crate::execution::{Execution, create};
-use crate::operation::command::{Command, Conditions, Decision, found};
-use crate::partition::{PartitionConfig, check_id};
+use crate::operation::command::{Conditions, Decision, ExecutionCommand, found};
 use crate::types::{ExecutionId, is_derived, new_execution_uuid};
 use crate::view::{Stop, View, require_all};
 use crate::{lane, limits};
@@ -56,13 +55,6 @@ impl ForkArgs {
         ExecutionId::new(self.execution_id.partition(), self.uuid)
     }
 
-    pub fn check(&self) -> Result<(), Refusal> {
-        if is_derived(&self.uuid) {
-            return Err(Refusal::invalid("uuid", "is kept for members of flows; send one that was drawn at random"));
-        }
-        Ok(())
-    }
-
     /// Returns the steps to copy: those that succeeded and were not undone.
     fn copied<'h>(&self, heads: &'h [StepHead]) -> Result<Vec<&'h StepHead>, Refusal> {
         let before = self.before_step.as_ref().map(|point| point.find("before_step", heads)).transpose()?;
@@ -76,15 +68,18 @@ impl ForkArgs {
     }
 }
 
-impl Command for ForkArgs {
+impl ExecutionCommand for ForkArgs {
     type Reply = ForkedExecution;
 
-    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
-        check_id(&self.execution_id, partitions).and(self.check())
+    fn execution_id(&self) -> &ExecutionId {
+        &self.execution_id
     }
 
-    fn partition(&self, _: &PartitionConfig) -> u16 {
-        self.execution_id.partition()
+    fn check(&self) -> Result<(), Refusal> {
+        if is_derived(&self.uuid) {
+            return Err(Refusal::invalid("uuid", "is kept for members of flows; send one that was drawn at random"));
+        }
+        Ok(())
     }
 
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<ForkedExecution>, Stop> {

@@ -6,8 +6,7 @@ use crate::engine_error::{Code, Refusal};
 use crate::execution::{AttemptSlot, Execution};
 use crate::lease::Fence;
 use crate::limits;
-use crate::operation::command::{Command, Conditions, Decision, check_message, found};
-use crate::partition::{PartitionConfig, check_id};
+use crate::operation::command::{Conditions, Decision, ExecutionCommand, check_message, found};
 use crate::types::{AttemptIndex, ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
 
@@ -32,8 +31,14 @@ pub struct StepRecorded {
     pub step: Option<Step>,
 }
 
-impl RecordStepArgs {
-    pub fn check(&self) -> Result<(), Refusal> {
+impl ExecutionCommand for RecordStepArgs {
+    type Reply = StepRecorded;
+
+    fn execution_id(&self) -> &ExecutionId {
+        &self.execution_id
+    }
+
+    fn check(&self) -> Result<(), Refusal> {
         if let Some(at) = self.started_at.filter(|at| at.0 > limits::TIMESTAMP_MAX_MS) {
             return Err(Refusal::over_limit(Code::LimitExceeded, "started_at", limits::TIMESTAMP_MAX_MS, at.0));
         }
@@ -48,18 +53,6 @@ impl RecordStepArgs {
             StepOutcome::Succeeded { .. } => Ok(()),
             StepOutcome::Failed { failure } => check_message("message", Some(&failure.message)),
         }
-    }
-}
-
-impl Command for RecordStepArgs {
-    type Reply = StepRecorded;
-
-    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
-        check_id(&self.execution_id, partitions).and(self.check())
-    }
-
-    fn partition(&self, _: &PartitionConfig) -> u16 {
-        self.execution_id.partition()
     }
 
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<StepRecorded>, Stop> {

@@ -8,8 +8,7 @@ use crate::engine_error::{Code, Refusal};
 use crate::execution::{AttemptSlot, Execution};
 use crate::lease::Fence;
 use crate::limits;
-use crate::operation::command::{Command, Conditions, Decision, found};
-use crate::partition::{PartitionConfig, check_id};
+use crate::operation::command::{Conditions, Decision, ExecutionCommand, found};
 use crate::types::{AttemptIndex, ExecutionId, FrameType, TimestampMs};
 use crate::view::{Stop, View};
 
@@ -43,40 +42,6 @@ pub struct FramesAppended {
 }
 
 impl AppendFramesArgs {
-    pub fn check(&self) -> Result<(), Refusal> {
-        let count = self.frames.len();
-        if count == 0 {
-            return Err(Refusal::invalid("frames", "must have at least one frame"));
-        }
-        if count > limits::APPEND_FRAMES {
-            return Err(Refusal::over_limit(Code::LimitExceeded, "frames", limits::APPEND_FRAMES, count));
-        }
-        for (nth, frame) in self.frames.iter().enumerate() {
-            frame.check(&format!("frames[{nth}]"))?;
-        }
-        let sent = self.bytes();
-        if sent > limits::APPEND_BYTES {
-            return Err(Refusal::over_limit(Code::PayloadTooLarge, "frames", limits::APPEND_BYTES, sent));
-        }
-        if let Some(from) = self.from.filter(|from| *from > limits::FRAME_NUMBER) {
-            return Err(Refusal::over_limit(Code::LimitExceeded, "from", limits::FRAME_NUMBER, from));
-        }
-        self.mode.map_or(Ok(()), |mode| self.check_types(mode))?;
-        for (field, bound, least, most) in [
-            ("max_frames", self.max_frames, 1, limits::STREAM_FRAMES),
-            ("max_bytes", self.max_bytes, limits::STREAM_MIN_BYTES, limits::STREAM_BYTES),
-        ] {
-            let Some(bound) = bound else { continue };
-            if let Some(mode) = self.mode.filter(|mode| *mode != StreamMode::Durable) {
-                return Err(Refusal::invalid(field, format!("is for a stream of mode durable, not {mode}")));
-            }
-            if !(least..=most).contains(&bound) {
-                return Err(Refusal::invalid(field, format!("must be from {least} to {most}, got {bound}")));
-            }
-        }
-        Ok(())
-    }
-
     /// Returns the bytes of all frames.
     pub fn bytes(&self) -> usize {
         self.frames.iter().map(|frame| frame.bytes.len()).sum()
@@ -115,15 +80,45 @@ impl AppendFramesArgs {
     }
 }
 
-impl Command for AppendFramesArgs {
+impl ExecutionCommand for AppendFramesArgs {
     type Reply = FramesAppended;
 
-    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
-        check_id(&self.execution_id, partitions).and(self.check())
+    fn execution_id(&self) -> &ExecutionId {
+        &self.execution_id
     }
 
-    fn partition(&self, _: &PartitionConfig) -> u16 {
-        self.execution_id.partition()
+    fn check(&self) -> Result<(), Refusal> {
+        let count = self.frames.len();
+        if count == 0 {
+            return Err(Refusal::invalid("frames", "must have at least one frame"));
+        }
+        if count > limits::APPEND_FRAMES {
+            return Err(Refusal::over_limit(Code::LimitExceeded, "frames", limits::APPEND_FRAMES, count));
+        }
+        for (nth, frame) in self.frames.iter().enumerate() {
+            frame.check(&format!("frames[{nth}]"))?;
+        }
+        let sent = self.bytes();
+        if sent > limits::APPEND_BYTES {
+            return Err(Refusal::over_limit(Code::PayloadTooLarge, "frames", limits::APPEND_BYTES, sent));
+        }
+        if let Some(from) = self.from.filter(|from| *from > limits::FRAME_NUMBER) {
+            return Err(Refusal::over_limit(Code::LimitExceeded, "from", limits::FRAME_NUMBER, from));
+        }
+        self.mode.map_or(Ok(()), |mode| self.check_types(mode))?;
+        for (field, bound, least, most) in [
+            ("max_frames", self.max_frames, 1, limits::STREAM_FRAMES),
+            ("max_bytes", self.max_bytes, limits::STREAM_MIN_BYTES, limits::STREAM_BYTES),
+        ] {
+            let Some(bound) = bound else { continue };
+            if let Some(mode) = self.mode.filter(|mode| *mode != StreamMode::Durable) {
+                return Err(Refusal::invalid(field, format!("is for a stream of mode durable, not {mode}")));
+            }
+            if !(least..=most).contains(&bound) {
+                return Err(Refusal::invalid(field, format!("must be from {least} to {most}, got {bound}")));
+            }
+        }
+        Ok(())
     }
 
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<FramesAppended>, Stop> {

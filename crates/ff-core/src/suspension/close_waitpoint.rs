@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Waitpoint, WaitpointClosed, WaitpointState};
 use crate::engine_error::{Code, Refusal};
-use crate::operation::command::{Command, Conditions, Decision, check_message};
-use crate::partition::{PartitionConfig, check_id};
+use crate::operation::command::{Conditions, Decision, ExecutionCommand, check_message};
 use crate::types::{ExecutionId, WaitpointId};
 use crate::view::{Stop, View};
 
@@ -17,12 +16,6 @@ pub struct CloseWaitpointArgs {
     pub reason: Option<String>,
 }
 
-impl CloseWaitpointArgs {
-    pub fn check(&self) -> Result<(), Refusal> {
-        check_message("reason", self.reason.as_deref())
-    }
-}
-
 /// The waitpoint is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -31,15 +24,15 @@ pub struct ClosedWaitpoint {
     pub already: bool,
 }
 
-impl Command for CloseWaitpointArgs {
+impl ExecutionCommand for CloseWaitpointArgs {
     type Reply = ClosedWaitpoint;
 
-    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
-        check_id(&self.execution_id, partitions).and(self.check())
+    fn execution_id(&self) -> &ExecutionId {
+        &self.execution_id
     }
 
-    fn partition(&self, _: &PartitionConfig) -> u16 {
-        self.execution_id.partition()
+    fn check(&self) -> Result<(), Refusal> {
+        check_message("reason", self.reason.as_deref())
     }
 
     /// Closes a pending waitpoint. A waitpoint that accepts no more signals stays unchanged. A waitpoint of a current

@@ -5,8 +5,7 @@ use super::{PendingWaitpoint, Waitpoint};
 use crate::engine_error::{Code, Refusal};
 use crate::lease::Fence;
 use crate::limits;
-use crate::operation::command::{Command, Conditions, Decision};
-use crate::partition::{PartitionConfig, check_id};
+use crate::operation::command::{Conditions, Decision, ExecutionCommand};
 use crate::types::{ExecutionId, WaitpointKey};
 use crate::view::{Stop, View};
 
@@ -31,25 +30,19 @@ pub struct CreateWaitpointArgs {
     pub expires_in_ms: u64,
 }
 
-impl CreateWaitpointArgs {
-    pub fn check(&self) -> Result<(), Refusal> {
+impl ExecutionCommand for CreateWaitpointArgs {
+    type Reply = GrantedWaitpoint;
+
+    fn execution_id(&self) -> &ExecutionId {
+        &self.execution_id
+    }
+
+    fn check(&self) -> Result<(), Refusal> {
         match self.expires_in_ms {
             0 => Err(Refusal::invalid("expires_in_ms", "must be at least 1")),
             1..=limits::SPAN_MAX_MS => Ok(()),
             sent => Err(Refusal::over_limit(Code::LimitExceeded, "expires_in_ms", limits::SPAN_MAX_MS, sent)),
         }
-    }
-}
-
-impl Command for CreateWaitpointArgs {
-    type Reply = GrantedWaitpoint;
-
-    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
-        check_id(&self.execution_id, partitions).and(self.check())
-    }
-
-    fn partition(&self, _: &PartitionConfig) -> u16 {
-        self.execution_id.partition()
     }
 
     /// Creates a waitpoint that is pending until a suspension uses it or it expires. If a pending waitpoint already has

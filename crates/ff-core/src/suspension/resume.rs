@@ -7,8 +7,7 @@ use super::{CountedSignal, OperatorDecision, SuspensionEnd};
 use crate::engine_error::{Code, Refusal};
 use crate::execution::{Execution, Phase};
 use crate::limits;
-use crate::operation::command::{Command, Conditions, Decision, check_message, found};
-use crate::partition::{PartitionConfig, check_id};
+use crate::operation::command::{Conditions, Decision, ExecutionCommand, check_message, found};
 use crate::payload::Payload;
 use crate::signal::contracts::check_signal_payload;
 use crate::signal::{Effect, RecordedSignal, Signal, Source};
@@ -44,14 +43,6 @@ impl ResumeArgs {
             resume_delay_ms: None,
         }
     }
-
-    pub fn check(&self) -> Result<(), Refusal> {
-        self.payload.as_ref().map_or(Ok(()), check_signal_payload)?;
-        if let Some(ms) = self.resume_delay_ms.filter(|ms| *ms > limits::SPAN_MAX_MS) {
-            return Err(Refusal::over_limit(Code::LimitExceeded, "resume_delay_ms", limits::SPAN_MAX_MS, ms));
-        }
-        check_message("reason", self.reason.as_deref())
-    }
 }
 
 /// The suspension is over.
@@ -64,15 +55,19 @@ pub struct ResumedExecution {
     pub already: bool,
 }
 
-impl Command for ResumeArgs {
+impl ExecutionCommand for ResumeArgs {
     type Reply = ResumedExecution;
 
-    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
-        check_id(&self.execution_id, partitions).and(self.check())
+    fn execution_id(&self) -> &ExecutionId {
+        &self.execution_id
     }
 
-    fn partition(&self, _: &PartitionConfig) -> u16 {
-        self.execution_id.partition()
+    fn check(&self) -> Result<(), Refusal> {
+        self.payload.as_ref().map_or(Ok(()), check_signal_payload)?;
+        if let Some(ms) = self.resume_delay_ms.filter(|ms| *ms > limits::SPAN_MAX_MS) {
+            return Err(Refusal::over_limit(Code::LimitExceeded, "resume_delay_ms", limits::SPAN_MAX_MS, ms));
+        }
+        check_message("reason", self.reason.as_deref())
     }
 
     /// Ends a suspension without a token. The decision is recorded as a signal from an operator, after the signals

@@ -13,8 +13,7 @@ use crate::event::{Event, EventKind};
 use crate::execution::{Execution, Phase};
 use crate::lease::{Fence, Lease, LeaseEnding};
 use crate::limits;
-use crate::operation::command::{Command, Conditions, Decision, check_dedup_ttl, check_message};
-use crate::partition::{PartitionConfig, check_id};
+use crate::operation::command::{Conditions, Decision, ExecutionCommand, check_dedup_ttl, check_message};
 use crate::types::{ExecutionId, IdempotencyKey, SuspensionId, TimestampMs, WaitpointId, WaitpointKey};
 use crate::view::{Stop, View};
 
@@ -55,8 +54,16 @@ impl SuspendArgs {
             dedup_ttl_ms: limits::SUSPEND_DEDUP_MS,
         }
     }
+}
 
-    pub fn check(&self) -> Result<(), Refusal> {
+impl ExecutionCommand for SuspendArgs {
+    type Reply = SuspendedExecution;
+
+    fn execution_id(&self) -> &ExecutionId {
+        &self.execution_id
+    }
+
+    fn check(&self) -> Result<(), Refusal> {
         match self.waitpoints.len() {
             0 => return Err(Refusal::invalid("waitpoints", "must not be empty")),
             1..=limits::WAITPOINTS => {}
@@ -74,18 +81,6 @@ impl SuspendArgs {
         self.resume_policy.check()?;
         check_message("continuation", self.continuation.as_deref())?;
         check_dedup_ttl(self.dedup_ttl_ms)
-    }
-}
-
-impl Command for SuspendArgs {
-    type Reply = SuspendedExecution;
-
-    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
-        check_id(&self.execution_id, partitions).and(self.check())
-    }
-
-    fn partition(&self, _: &PartitionConfig) -> u16 {
-        self.execution_id.partition()
     }
 
     /// Releases the lease until the condition is met. Early signals at pending waitpoints are weighed first; if they
