@@ -67,14 +67,13 @@ pub fn cancel(execution: &Execution, args: &CancelArgs, now: TimestampMs) -> Res
 impl Execution {
     /// Ends the execution as cancelled.
     pub(crate) fn cancelled(&self, by: FinishedBy, now: TimestampMs) -> Change {
-        let end = End {
-            outcome: Outcome::Cancelled,
-            by,
-            lease: LeaseEnding::Cancelled,
-            attempt: AttemptOutcome::Cancelled,
-            failure: None,
-        };
-        self.finish(end, now)
+        self.called_off(Outcome::Cancelled, by, now)
+    }
+
+    /// Ends the execution, which takes its lease and its attempt away from a holder.
+    pub(crate) fn called_off(&self, outcome: Outcome, by: FinishedBy, now: TimestampMs) -> Change {
+        let (lease, attempt) = (LeaseEnding::Cancelled, AttemptOutcome::Cancelled);
+        self.finish(End { outcome, by, lease, attempt, failure: None }, now)
     }
 }
 

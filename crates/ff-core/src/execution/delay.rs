@@ -1,4 +1,5 @@
-//! Delaying: the holder returns the work until a given time, and the same attempt continues then.
+//! Delays: the holder returns the work until a given time, and the same attempt continues then. An execution becomes ready when
+//! its delay has passed.
 
 use serde::{Deserialize, Serialize};
 
@@ -63,6 +64,13 @@ fn delay(execution: &Execution, args: &DelayArgs, now: TimestampMs) -> Result<Ch
     let mut change = execution.end_lease(phase, LeaseEnding::Delayed { until }, None, now);
     change.events.push(Event::new(&execution.id, now, EventKind::Delayed { until }));
     Ok(change)
+}
+
+/// Makes a delayed execution ready.
+pub fn promote(execution: &Execution, now: TimestampMs) -> Change {
+    let mut change = execution.enter(execution.ready_phase(), now);
+    change.events.push(Event::new(&execution.id, now, EventKind::Promoted));
+    change
 }
 
 #[cfg(test)]

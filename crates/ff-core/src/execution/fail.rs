@@ -1,4 +1,5 @@
-//! Failing: the holder reports a failure, and the policy decides between a retry and the end of the execution.
+//! Failing: the holder reports a failure, or the attempt ran too long, and the policy decides between a retry and the end of
+//! the execution.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +10,7 @@ use crate::event::{Event, EventKind};
 use crate::execution::{AttemptOutcome, DelayReason, End, Execution, Failure, FinishedBy, Origin, Outcome, Phase};
 use crate::lease::{Fence, LeaseEnding};
 use crate::operation::command::{Conditions, Decision, ExecutionCommand, check_message, found};
-use crate::types::{ExecutionId, TimestampMs};
+use crate::types::{ExecutionId, Kind, TimestampMs};
 use crate::view::{Stop, View};
 
 /// Fails the running attempt.
@@ -73,16 +74,26 @@ fn fail(execution: &Execution, args: &FailArgs, nonce: &Nonce, now: TimestampMs)
     Ok(execution.retry_or_finish(args.failure.clone(), &cause, nonce, now))
 }
 
+/// Ends the running attempt as a failure of category `timeout`; retries apply.
+pub fn time_out(execution: &Execution, nonce: &Nonce, now: TimestampMs) -> Change {
+    let allowed = execution.policy.timeout_policy.attempt_timeout_ms.unwrap_or_default();
+    let failure =
+        Failure::by_engine(Kind::known(Failure::TIMEOUT), format!("the attempt ran longer than {allowed} ms"));
+    let cause =
+        Cause { outcome: AttemptOutcome::TimedOut, by: FinishedBy::AttemptTimeout, ending: |_| LeaseEnding::TimedOut };
+    execution.retry_or_finish(failure, &cause, nonce, now)
+}
+
 /// The outcome of a failed attempt, and the endings of its lease and, without a retry, of its execution.
-pub(crate) struct Cause {
-    pub(crate) outcome: AttemptOutcome,
-    pub(crate) by: FinishedBy,
-    pub(crate) ending: fn(Option<TimestampMs>) -> LeaseEnding,
+struct Cause {
+    outcome: AttemptOutcome,
+    by: FinishedBy,
+    ending: fn(Option<TimestampMs>) -> LeaseEnding,
 }
 
 impl Execution {
     /// Schedules the next attempt when the policy allows a retry of this failure, otherwise ends the execution.
-    pub(crate) fn retry_or_finish(&self, failure: Failure, cause: &Cause, nonce: &Nonce, now: TimestampMs) -> Change {
+    fn retry_or_finish(&self, failure: Failure, cause: &Cause, nonce: &Nonce, now: TimestampMs) -> Change {
         if !self.policy.retry_policy.allows(&failure, self.retries) {
             let end = End {
                 outcome: Outcome::Failed,
@@ -108,10 +119,10 @@ impl Execution {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine_error::Code;
     use crate::entropy::{Entropy, SeededEntropy};
     use crate::policy::Backoff;
     use crate::samples::{at, held, running};
-    use crate::types::Kind;
 
     fn args(category: &str, permanent: bool) -> FailArgs {
         let execution = running();
@@ -163,5 +174,22 @@ mod tests {
         assert_eq!(again, first.after.unchanged());
         let ended = again.after.last_lease.unwrap().ended;
         assert_eq!(FailedAttempt::from_ending(ended), Some(FailedAttempt::RetryScheduled { retry_at: at(600) }));
+    }
+
+    #[test]
+    fn a_timeout_is_retried_like_a_failure() {
+        let before = running();
+        let change = time_out(&before, &nonce(), at(9));
+        assert_eq!(change.after.retries, 1);
+        assert_eq!(change.after.failure.as_ref().unwrap().category.as_str(), "timeout");
+        let refusal = change.after.held_by(&held(&before), at(10)).unwrap_err();
+        assert_eq!(refusal.code, Code::LeaseExpired);
+    }
+
+    #[test]
+    fn categories_decide_about_timeouts_too() {
+        let mut before = running();
+        before.policy.retry_policy.retryable_categories = vec!["network".into()];
+        assert!(time_out(&before, &nonce(), at(9)).after.is_finished());
     }
 }

@@ -44,8 +44,7 @@ impl ExecutionCommand for ChangePriorityArgs {
 /// finished execution is refused, because it waits for no worker.
 fn change_priority(execution: &Execution, args: &ChangePriorityArgs, now: TimestampMs) -> Result<Change, Refusal> {
     if execution.is_finished() {
-        let state = execution.public_state();
-        return Err(Code::ExecutionNotEligible.refusal().in_state(state).because(format!("the execution is {state}")));
+        return Err(execution.refused_as(Code::ExecutionNotEligible));
     }
     let mut change = execution.unchanged();
     if execution.priority != args.priority {

@@ -164,8 +164,13 @@ impl Execution {
 
     /// Returns the refusal of an operation on an execution that is not active; it contains the present state.
     pub fn not_active(&self) -> Refusal {
+        self.refused_as(Code::ExecutionNotActive)
+    }
+
+    /// Returns the refusal of an operation that the present state does not allow; it contains the state.
+    pub(crate) fn refused_as(&self, code: Code) -> Refusal {
         let state = self.public_state();
-        Code::ExecutionNotActive.refusal().in_state(state).because(format!("the execution is {state}"))
+        code.refusal().in_state(state).because(format!("the execution is {state}"))
     }
 
     /// Returns a change that changes nothing.

@@ -71,8 +71,7 @@ impl ExecutionCommand for ReplayArgs {
 /// deadline is set again. The next attempt records the previous attempt and the reason for the replay.
 fn replay(execution: &Execution, args: &ReplayArgs, now: TimestampMs) -> Result<Change, Refusal> {
     if !execution.is_finished() {
-        let state = execution.public_state();
-        return Err(Code::ExecutionNotTerminal.refusal().in_state(state).because(format!("the execution is {state}")));
+        return Err(execution.refused_as(Code::ExecutionNotTerminal));
     }
     if execution.replays >= execution.policy.max_replay_count {
         let allowed = execution.policy.max_replay_count as usize;

@@ -57,9 +57,7 @@ impl ExecutionCommand for CascadeArgs {
         let mut step = Step::new(view, now);
         if membership.pending_propagation.is_none() {
             if !execution.is_finished() {
-                let state = execution.public_state();
-                let why = format!("the execution is {state}");
-                return Err(Code::ExecutionNotTerminal.refusal().in_state(state).because(why).into());
+                return Err(execution.refused_as(Code::ExecutionNotTerminal).into());
             }
             let propagation = PendingPropagation { since: now, what: Propagation::End, after: None };
             step.amend(&id, |membership| membership.pending_propagation = Some(propagation))?;

@@ -10,7 +10,6 @@ mod expire;
 mod past;
 mod policy;
 mod record;
-mod release;
 mod resume;
 mod suspend;
 mod tally;

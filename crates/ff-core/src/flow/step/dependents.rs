@@ -1,16 +1,14 @@
 //! Notifying dependents: the outcome of an upstream settles its edges, a join is decided as soon as its counts allow,
 //! and the member of the join is released, or is skipped and notifies its own dependents.
 
-use crate::change::Change;
 use crate::event::{Event, EventKind};
-use crate::execution::{AttemptOutcome, AttemptSlot, Blocker, DelayReason, End, Execution, FinishedBy, Outcome, Phase};
+use crate::execution::{AttemptSlot, Blocker, DelayReason, Execution, FinishedBy, Outcome, Phase};
 use crate::flow::step::ahead::edges_to_notify;
 use crate::flow::step::{Step, Work};
 use crate::flow::{
     Edge, EdgeState, Group, GroupState, Membership, PassMode, PendingPropagation, Propagation, Siblings,
 };
-use crate::lease::LeaseEnding;
-use crate::types::{EdgeId, ExecutionId, FlowId, TimestampMs};
+use crate::types::{EdgeId, ExecutionId, FlowId};
 use crate::view::{Stop, require_all};
 
 impl Step<'_> {
@@ -93,7 +91,7 @@ impl Step<'_> {
             GroupState::Pending => execution.enter(Phase::Blocked { on: Blocker::Dependencies, until }, self.now),
             GroupState::Impossible if !waits_again => {
                 self.cascaded += 1;
-                execution.skipped(self.now)
+                execution.called_off(Outcome::Skipped, FinishedBy::Dependencies, self.now)
             }
             GroupState::Satisfied | GroupState::Impossible => {
                 let phase = match until.filter(|until| *until > self.now) {
@@ -155,20 +153,6 @@ impl Step<'_> {
         let executions = children().map(|id| self.view.execution(id).map(|_| ()));
         require_all(executions.chain(children().map(|id| self.view.group(id).map(|_| ()))))?;
         Ok(edges)
-    }
-}
-
-impl Execution {
-    /// Ends the execution as skipped, because its join cannot be satisfied any more.
-    fn skipped(&self, now: TimestampMs) -> Change {
-        let end = End {
-            outcome: Outcome::Skipped,
-            by: FinishedBy::Dependencies,
-            lease: LeaseEnding::Cancelled,
-            attempt: AttemptOutcome::Cancelled,
-            failure: None,
-        };
-        self.finish(end, now)
     }
 }
 
