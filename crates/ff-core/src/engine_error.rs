@@ -159,6 +159,14 @@ pub(crate) fn check_page(limit: usize, most: usize) -> Result<(), Refusal> {
     }
 }
 
+/// Refuses a value above `limit`.
+pub(crate) fn check_limit<N>(code: Code, field: impl Into<String>, limit: N, sent: N) -> Result<(), Refusal>
+where
+    N: TryInto<u64> + fmt::Display + Copy + PartialOrd,
+{
+    if sent > limit { Err(Refusal::over_limit(code, field, limit, sent)) } else { Ok(()) }
+}
+
 /// Refuses a number below `low` or above `high`.
 pub(crate) fn check_range(field: &str, sent: u64, low: u64, high: u64) -> Result<(), Refusal> {
     if (low..=high).contains(&sent) {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::change::Change;
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::event::{Event, EventKind};
 use crate::execution::{Blocker, Execution, Phase};
 use crate::lease::ClaimGrant;
@@ -205,10 +205,7 @@ fn check_targets<'a>(partition: u16, ids: impl IntoIterator<Item = &'a Execution
             return Err(Refusal::invalid("executions", format!("{id} is not on partition {partition}")));
         }
     }
-    if count > limits::BLOCK {
-        return Err(Refusal::over_limit(Code::LimitExceeded, "executions", limits::BLOCK, count));
-    }
-    Ok(())
+    check_limit(Code::LimitExceeded, "executions", limits::BLOCK, count)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::change::Change;
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::execution::{AttemptOutcome, End, Execution, FinishedBy, Outcome};
 use crate::lease::LeaseEnding;
 use crate::limits;
@@ -37,11 +37,7 @@ impl ExecutionCommand for ExtendDeadlineArgs {
     }
 
     fn check(&self) -> Result<(), Refusal> {
-        let (limit, sent) = (limits::TIMESTAMP_MAX_MS, self.deadline_at.0);
-        if sent > limit {
-            return Err(Refusal::over_limit(Code::LimitExceeded, "deadline_at", limit, sent));
-        }
-        Ok(())
+        check_limit(Code::LimitExceeded, "deadline_at", limits::TIMESTAMP_MAX_MS, self.deadline_at.0)
     }
 
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<DeadlineExtended>, Stop> {
@@ -55,8 +51,7 @@ impl ExecutionCommand for ExtendDeadlineArgs {
 /// starts with the deadline of the policy again.
 fn extend_deadline(execution: &Execution, args: &ExtendDeadlineArgs, now: TimestampMs) -> Result<Change, Refusal> {
     if execution.is_finished() {
-        let state = execution.public_state();
-        return Err(Code::ExecutionNotEligible.refusal().in_state(state).because(format!("the execution is {state}")));
+        return Err(execution.refused_as(Code::ExecutionNotEligible));
     }
     if args.deadline_at <= now {
         return Err(Refusal::invalid("deadline_at", format!("must be later than now, which is {now}")));

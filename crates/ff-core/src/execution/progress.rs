@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::change::Change;
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::execution::Execution;
 use crate::lease::Fence;
 use crate::operation::command::{Conditions, Decision, ExecutionCommand, check_message, found};
@@ -45,9 +45,7 @@ impl ExecutionCommand for ProgressArgs {
     }
 
     fn check(&self) -> Result<(), Refusal> {
-        if let Some(percent) = self.percent.filter(|percent| *percent > 100) {
-            return Err(Refusal::over_limit(Code::LimitExceeded, "percent", 100, usize::from(percent)));
-        }
+        check_limit(Code::LimitExceeded, "percent", 100, self.percent.unwrap_or_default())?;
         check_message("message", self.message.as_deref())
     }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::change::{Change, KeyEntry, Write};
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::event::{Event, EventKind};
 use crate::execution::{AttemptSlot, DelayReason, Execution, ExecutionDefinition, Origin, Phase, Tags};
 use crate::operation::command::{Command, Conditions, Decision, check_payload};
@@ -76,9 +76,7 @@ impl SubmitArgs {
             return Err(Refusal::invalid("uuid", "is kept for members of flows; send one that was drawn at random"));
         }
         check_payload("payload", &self.payload)?;
-        if self.tags.len() > limits::TAGS {
-            return Err(Refusal::over_limit(Code::LimitExceeded, "tags", limits::TAGS, self.tags.len()));
-        }
+        check_limit(Code::LimitExceeded, "tags", limits::TAGS, self.tags.len())?;
         self.start.check()?;
         if let Some(rule) = &self.key_rule {
             rule.check(self.idempotency_key.is_some(), self.start != Start::Now)?;
@@ -112,13 +110,9 @@ impl Start {
     /// Refuses a time too far in the future.
     pub fn check(self) -> Result<(), Refusal> {
         match self {
-            Self::After(ms) if ms > limits::SPAN_MAX_MS => {
-                Err(Refusal::over_limit(Code::LimitExceeded, "delay_ms", limits::SPAN_MAX_MS, ms))
-            }
-            Self::At(at) if at.0 > limits::TIMESTAMP_MAX_MS => {
-                Err(Refusal::over_limit(Code::LimitExceeded, "start_at", limits::TIMESTAMP_MAX_MS, at.0))
-            }
-            _ => Ok(()),
+            Self::Now => Ok(()),
+            Self::After(ms) => check_limit(Code::LimitExceeded, "delay_ms", limits::SPAN_MAX_MS, ms),
+            Self::At(at) => check_limit(Code::LimitExceeded, "start_at", limits::TIMESTAMP_MAX_MS, at.0),
         }
     }
 }

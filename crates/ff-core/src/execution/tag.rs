@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::change::Change;
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::event::{Event, EventKind};
 use crate::execution::{Execution, Tags};
 use crate::limits;
@@ -38,12 +38,8 @@ impl ExecutionCommand for SetTagsArgs {
     }
 
     fn check(&self) -> Result<(), Refusal> {
-        if self.set.len() > limits::TAGS {
-            return Err(Refusal::over_limit(Code::LimitExceeded, "tags", limits::TAGS, self.set.len()));
-        }
-        if self.remove.len() > limits::TAGS {
-            return Err(Refusal::over_limit(Code::LimitExceeded, "remove", limits::TAGS, self.remove.len()));
-        }
+        check_limit(Code::LimitExceeded, "tags", limits::TAGS, self.set.len())?;
+        check_limit(Code::LimitExceeded, "remove", limits::TAGS, self.remove.len())?;
         match self.remove.iter().find(|key| self.set.contains_key(*key)) {
             Some(key) => Err(Refusal::invalid("remove", format!("must not name {key}, which is to be set as well"))),
             None => Ok(()),
@@ -63,9 +59,7 @@ pub fn set_tags(execution: &Execution, args: &SetTagsArgs, now: TimestampMs) -> 
     let tags = &mut change.after.tags;
     tags.retain(|key, _| !args.remove.contains(key));
     tags.extend(args.set.clone());
-    if tags.len() > limits::TAGS {
-        return Err(Refusal::over_limit(Code::LimitExceeded, "tags", limits::TAGS, tags.len()));
-    }
+    check_limit(Code::LimitExceeded, "tags", limits::TAGS, tags.len())?;
     if *tags != execution.tags {
         change.events.push(Event::new(&execution.id, now, EventKind::Tagged));
     }

@@ -6,7 +6,7 @@ use super::contracts::{EdgeAddition, JoinSpec, MemberRef, NodeSpec, check_call};
 use super::graph::{EdgeRule, MemberOrigin, ResolvedEdge};
 use super::record::GrownFlow;
 use super::{FlowEventKind, FlowKeyEntry, Group, GroupState, Join, Step, edge_id, member_id};
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::execution::{Blocker, Phase};
 use crate::lease::Fence;
 use crate::limits;
@@ -49,9 +49,7 @@ impl GrowFlowArgs {
             return Err(Refusal::invalid("nodes", "must contain at least one node, or edges at least one edge"));
         }
         check_call(&self.nodes, self.edges.len())?;
-        if self.joins.len() > limits::FLOW_CALL_NODES {
-            return Err(Refusal::over_limit(Code::LimitExceeded, "joins", limits::FLOW_CALL_NODES, self.joins.len()));
-        }
+        check_limit(Code::LimitExceeded, "joins", limits::FLOW_CALL_NODES, self.joins.len())?;
         self.joins.iter().try_for_each(|spec| spec.join.check(&format!("joins.{}", spec.member)))
     }
 }

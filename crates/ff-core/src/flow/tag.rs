@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Step;
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, check_limit};
 use crate::execution::Tags;
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
@@ -38,9 +38,7 @@ impl Command for SetFlowTagsArgs {
         let flow = view.flow(&self.flow_id)?.filter(|flow| flow.is_visible()).ok_or(Code::FlowNotFound)?;
         let mut tags = flow.tags.clone();
         tags.extend(self.tags.clone());
-        if tags.len() > limits::TAGS {
-            return Err(Refusal::over_limit(Code::LimitExceeded, "tags", limits::TAGS, tags.len()).into());
-        }
+        check_limit(Code::LimitExceeded, "tags", limits::TAGS, tags.len())?;
         if tags == flow.tags {
             return Ok(Decision::of(TaggedFlow { tags }, None));
         }

@@ -2,7 +2,7 @@
 
 use crate::api_key::ApiKey;
 use crate::change::Change;
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::entropy::Nonce;
 use crate::event::Feed;
 use crate::execution::Execution;
@@ -202,26 +202,15 @@ pub(crate) fn found<'v>(view: &'v dyn View, id: &ExecutionId) -> Result<&'v Exec
 
 /// Refuses a payload over its limit.
 pub fn check_payload(field: &str, payload: &Payload) -> Result<(), Refusal> {
-    if payload.bytes.len() > limits::PAYLOAD_BYTES {
-        return Err(Refusal::over_limit(Code::PayloadTooLarge, field, limits::PAYLOAD_BYTES, payload.bytes.len()));
-    }
-    Ok(())
+    check_limit(Code::PayloadTooLarge, field, limits::PAYLOAD_BYTES, payload.bytes.len())
 }
 
 /// Refuses a text over its limit.
 pub fn check_message(field: &str, text: Option<&str>) -> Result<(), Refusal> {
-    match text {
-        Some(text) if text.len() > limits::MESSAGE_BYTES => {
-            Err(Refusal::over_limit(Code::LimitExceeded, field, limits::MESSAGE_BYTES, text.len()))
-        }
-        _ => Ok(()),
-    }
+    check_limit(Code::LimitExceeded, field, limits::MESSAGE_BYTES, text.map_or(0, str::len))
 }
 
 /// Refuses to remember a key for longer than the maximum time span.
 pub(crate) fn check_dedup_ttl(ttl_ms: u64) -> Result<(), Refusal> {
-    if ttl_ms > limits::SPAN_MAX_MS {
-        return Err(Refusal::over_limit(Code::LimitExceeded, "dedup_ttl_ms", limits::SPAN_MAX_MS, ttl_ms));
-    }
-    Ok(())
+    check_limit(Code::LimitExceeded, "dedup_ttl_ms", limits::SPAN_MAX_MS, ttl_ms)
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::open::{WaitpointRef, open};
 use super::{Effect, RecordedSignal, Signal, SignalKeyEntry, Source};
 use crate::change::Change;
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::execution::{Execution, Phase};
 use crate::limits;
 use crate::operation::command::{Conditions, Decision, ExecutionCommand, check_dedup_ttl};
@@ -47,11 +47,7 @@ impl DeliverArgs {
 
 /// Refuses a payload over the limit of signals.
 pub fn check_signal_payload(payload: &Payload) -> Result<(), Refusal> {
-    let sent = payload.bytes.len();
-    if sent > limits::SIGNAL_BYTES {
-        return Err(Refusal::over_limit(Code::PayloadTooLarge, "payload", limits::SIGNAL_BYTES, sent));
-    }
-    Ok(())
+    check_limit(Code::PayloadTooLarge, "payload", limits::SIGNAL_BYTES, payload.bytes.len())
 }
 
 /// Effect of a signal.
@@ -93,10 +89,8 @@ impl ExecutionCommand for DeliverArgs {
             return Ok(Decision::of(DeliveredSignal { signal_id: first.signal_id, effect: Effect::Duplicate }, None));
         }
         let state = receptive(execution, waitpoint, now)?;
-        if execution.signals_taken as usize >= limits::SIGNALS {
-            let sent = execution.signals_taken as usize + 1;
-            return Err(Refusal::over_limit(Code::SignalLimitExceeded, "signals", limits::SIGNALS, sent).into());
-        }
+        let sent = execution.signals_taken as usize + 1;
+        check_limit(Code::SignalLimitExceeded, "signals", limits::SIGNALS, sent)?;
         let signal_id = at.nonce.signal();
         let payload_bytes = self.payload.as_ref().map_or(0, |payload| payload.bytes.len() as u64);
         let (effect, mut change) = match (&execution.phase, state) {
@@ -130,9 +124,7 @@ impl ExecutionCommand for DeliverArgs {
 /// Returns the state of the waitpoint, or a refusal when the waitpoint accepts no signals.
 fn receptive(execution: &Execution, waitpoint: &Waitpoint, now: TimestampMs) -> Result<WaitpointState, Refusal> {
     if execution.is_finished() {
-        let state = execution.public_state();
-        let refusal = Code::TargetNotSignalable.refusal().in_state(state);
-        return Err(refusal.because(format!("the execution is {state}")));
+        return Err(execution.refused_as(Code::TargetNotSignalable));
     }
     match execution.waitpoint_state(waitpoint, now) {
         open @ (WaitpointState::Pending | WaitpointState::Active) => Ok(open),
@@ -189,10 +181,7 @@ fn buffer(
     let live: Vec<_> = live.map(|pending| view.waitpoint(&execution.id, &pending.id)).collect();
     require_all(live.iter().cloned())?;
     let buffered: usize = live.into_iter().flatten().flatten().map(|pending| pending.buffered.len()).sum();
-    if buffered >= limits::BUFFERED_SIGNALS {
-        let (limit, sent) = (limits::BUFFERED_SIGNALS, buffered + 1);
-        return Err(Refusal::over_limit(Code::SignalLimitExceeded, "buffered", limit, sent).into());
-    }
+    check_limit(Code::SignalLimitExceeded, "buffered", limits::BUFFERED_SIGNALS, buffered + 1)?;
     let mut waitpoint = waitpoint.clone();
     waitpoint.buffered.push(BufferedSignal {
         signal_id,

@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::forget::not_undone;
 use super::{StepCounter, StepHead, StepPoint, StepsWrite};
 use crate::change::{Change, Write};
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::event::{Event, EventKind};
 use crate::execution::contracts::SubmitArgs;
 use crate::execution::{Execution, create};
@@ -61,9 +61,7 @@ impl ForkArgs {
         let is_before = |head: &&StepHead| before.is_none_or(|before| head.seq < before);
         let copied: Vec<_> = not_undone(heads).filter(is_before).filter(|head| head.has_succeeded()).collect();
         let bytes = copied.iter().map(|head| head.size()).sum::<u64>();
-        if bytes > limits::FORK_BYTES as u64 {
-            return Err(Refusal::over_limit(Code::PayloadTooLarge, "before_step", limits::FORK_BYTES as u64, bytes));
-        }
+        check_limit(Code::PayloadTooLarge, "before_step", limits::FORK_BYTES as u64, bytes)?;
         Ok(copied)
     }
 }

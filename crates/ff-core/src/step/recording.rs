@@ -2,7 +2,7 @@
 
 use super::{Step, StepCounter, StepKind, StepOutcome, StepRef, StepsWrite};
 use crate::change::Change;
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::execution::{AttemptSlot, Execution};
 use crate::lease::Fence;
 use crate::limits;
@@ -39,18 +39,15 @@ impl ExecutionCommand for RecordStepArgs {
     }
 
     fn check(&self) -> Result<(), Refusal> {
-        if let Some(at) = self.started_at.filter(|at| at.0 > limits::TIMESTAMP_MAX_MS) {
-            return Err(Refusal::over_limit(Code::LimitExceeded, "started_at", limits::TIMESTAMP_MAX_MS, at.0));
-        }
-        if self.started_at.is_some_and(|at| at.0 < 0) {
+        let started_at = self.started_at.unwrap_or_default();
+        check_limit(Code::LimitExceeded, "started_at", limits::TIMESTAMP_MAX_MS, started_at.0)?;
+        if started_at.0 < 0 {
             return Err(Refusal::invalid("started_at", "must not lie before 1970"));
         }
         match &self.outcome {
-            StepOutcome::Succeeded { result } if result.bytes.len() > limits::STEP_RESULT_BYTES => {
-                let sent = result.bytes.len();
-                Err(Refusal::over_limit(Code::PayloadTooLarge, "result", limits::STEP_RESULT_BYTES, sent))
+            StepOutcome::Succeeded { result } => {
+                check_limit(Code::PayloadTooLarge, "result", limits::STEP_RESULT_BYTES, result.bytes.len())
             }
-            StepOutcome::Succeeded { .. } => Ok(()),
             StepOutcome::Failed { failure } => check_message("message", Some(&failure.message)),
         }
     }
@@ -99,12 +96,8 @@ fn check_room(counter: &StepCounter, kind: StepKind, max_steps: u32) -> Result<(
     let (recorded, most) =
         if kind == StepKind::Undo { (counter.undos, max_steps + 1) } else { (counter.count, max_steps) };
     if recorded >= most || counter.next == u32::MAX {
-        return Err(Refusal::over_limit(
-            Code::LimitExceeded,
-            "max_steps",
-            u64::from(max_steps),
-            u64::from(recorded) + 1,
-        ));
+        let sent = u64::from(recorded) + 1;
+        return Err(Refusal::over_limit(Code::LimitExceeded, "max_steps", u64::from(max_steps), sent));
     }
     Ok(())
 }

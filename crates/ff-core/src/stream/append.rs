@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Frame, StreamMode, StreamRecord, StreamWrite};
 use crate::change::Change;
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::execution::{AttemptSlot, Execution};
 use crate::lease::Fence;
 use crate::limits;
@@ -88,23 +88,15 @@ impl ExecutionCommand for AppendFramesArgs {
     }
 
     fn check(&self) -> Result<(), Refusal> {
-        let count = self.frames.len();
-        if count == 0 {
+        if self.frames.is_empty() {
             return Err(Refusal::invalid("frames", "must have at least one frame"));
         }
-        if count > limits::APPEND_FRAMES {
-            return Err(Refusal::over_limit(Code::LimitExceeded, "frames", limits::APPEND_FRAMES, count));
-        }
+        check_limit(Code::LimitExceeded, "frames", limits::APPEND_FRAMES, self.frames.len())?;
         for (nth, frame) in self.frames.iter().enumerate() {
             frame.check(&format!("frames[{nth}]"))?;
         }
-        let sent = self.bytes();
-        if sent > limits::APPEND_BYTES {
-            return Err(Refusal::over_limit(Code::PayloadTooLarge, "frames", limits::APPEND_BYTES, sent));
-        }
-        if let Some(from) = self.from.filter(|from| *from > limits::FRAME_NUMBER) {
-            return Err(Refusal::over_limit(Code::LimitExceeded, "from", limits::FRAME_NUMBER, from));
-        }
+        check_limit(Code::PayloadTooLarge, "frames", limits::APPEND_BYTES, self.bytes())?;
+        check_limit(Code::LimitExceeded, "from", limits::FRAME_NUMBER, self.from.unwrap_or_default())?;
         self.mode.map_or(Ok(()), |mode| self.check_types(mode))?;
         for (field, bound, least, most) in [
             ("max_frames", self.max_frames, 1, limits::STREAM_FRAMES),
@@ -142,9 +134,7 @@ fn append(
     let mut stream = args.stream(stored, now)?;
     args.check_types(stream.mode)?;
     let first = args.from.unwrap_or(stream.next);
-    if first > stream.next {
-        return Err(Refusal::over_limit(Code::InvalidOffset, "from", stream.next, first));
-    }
+    check_limit(Code::InvalidOffset, "from", stream.next, first)?;
     let known = usize::try_from(stream.next - first).unwrap_or(usize::MAX);
     let new = args.frames.get(known..).unwrap_or_default();
     if new.is_empty() {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::merge;
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::limits;
 use crate::types::{AttemptIndex, Channel, FrameType, TimestampMs};
 
@@ -78,10 +78,7 @@ impl Frame {
 
     /// Refuses bytes that do not fit the frame's type, or too many of them.
     pub fn check(&self, field: &str) -> Result<(), Refusal> {
-        let sent = self.bytes.len();
-        if sent > limits::FRAME_BYTES {
-            return Err(Refusal::over_limit(Code::RetentionLimitExceeded, field, limits::FRAME_BYTES, sent));
-        }
+        check_limit(Code::RetentionLimitExceeded, field, limits::FRAME_BYTES, self.bytes.len())?;
         let wrong = match self.frame_type.as_str() {
             FrameType::TEXT => std::str::from_utf8(&self.bytes).err().map(|error| format!("must be UTF-8: {error}")),
             FrameType::JSON => {
@@ -234,10 +231,7 @@ pub fn summarise(document: Option<&str>, patches: &[Frame]) -> Result<String, Re
         document = Some(merge(document.as_deref(), patch).map_err(|error| Refusal::invalid("frames", error))?);
     }
     let document = document.map_or_else(|| "{}".to_owned(), |document| document.get().to_owned());
-    let sent = document.len();
-    if sent > limits::SUMMARY_BYTES {
-        return Err(Refusal::over_limit(Code::RetentionLimitExceeded, "summary", limits::SUMMARY_BYTES, sent));
-    }
+    check_limit(Code::RetentionLimitExceeded, "summary", limits::SUMMARY_BYTES, document.len())?;
     Ok(document)
 }
 

@@ -2,7 +2,7 @@
 
 use super::contracts::answers::GrantedWaitpoint;
 use super::{PendingWaitpoint, Waitpoint};
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::lease::Fence;
 use crate::limits;
 use crate::operation::command::{Conditions, Decision, ExecutionCommand};
@@ -40,8 +40,7 @@ impl ExecutionCommand for CreateWaitpointArgs {
     fn check(&self) -> Result<(), Refusal> {
         match self.expires_in_ms {
             0 => Err(Refusal::invalid("expires_in_ms", "must be at least 1")),
-            1..=limits::SPAN_MAX_MS => Ok(()),
-            sent => Err(Refusal::over_limit(Code::LimitExceeded, "expires_in_ms", limits::SPAN_MAX_MS, sent)),
+            sent => check_limit(Code::LimitExceeded, "expires_in_ms", limits::SPAN_MAX_MS, sent),
         }
     }
 
@@ -57,10 +56,7 @@ impl ExecutionCommand for CreateWaitpointArgs {
             let waitpoint = view.waitpoint(&execution.id, &pending.id)?.ok_or(Code::WaitpointNotFound)?;
             return Ok(Decision::of(waitpoint.into(), None));
         }
-        if live.len() >= limits::PENDING_WAITPOINTS {
-            let (limit, sent) = (limits::PENDING_WAITPOINTS, live.len() + 1);
-            return Err(Refusal::over_limit(Code::LimitExceeded, "waitpoints", limit, sent).into());
-        }
+        check_limit(Code::LimitExceeded, "waitpoints", limits::PENDING_WAITPOINTS, live.len() + 1)?;
         let ring = view.ring(execution.id.partition())?.ok_or(Code::HmacSecretNotInitialized)?;
         let (id, expires_at) = (at.nonce.waitpoint(0), now + self.expires_in_ms);
         let token = ring.mint(&execution.id, &id, &self.key)?;

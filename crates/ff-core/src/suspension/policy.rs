@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::limits;
 use crate::state::text_enum;
 
@@ -51,11 +51,8 @@ impl ResumePolicy {
     }
 
     pub fn check(&self) -> Result<(), Refusal> {
-        if self.resume_delay_ms > limits::SPAN_MAX_MS {
-            let field = "resume_policy.resume_delay_ms";
-            return Err(Refusal::over_limit(Code::InvalidPolicyJson, field, limits::SPAN_MAX_MS, self.resume_delay_ms));
-        }
-        Ok(())
+        let field = "resume_policy.resume_delay_ms";
+        check_limit(Code::InvalidPolicyJson, field, limits::SPAN_MAX_MS, self.resume_delay_ms)
     }
 }
 

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{CountedSignal, OperatorDecision, SuspensionEnd};
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::execution::{Execution, Phase};
 use crate::limits;
 use crate::operation::command::{Conditions, Decision, ExecutionCommand, check_message, found};
@@ -64,9 +64,8 @@ impl ExecutionCommand for ResumeArgs {
 
     fn check(&self) -> Result<(), Refusal> {
         self.payload.as_ref().map_or(Ok(()), check_signal_payload)?;
-        if let Some(ms) = self.resume_delay_ms.filter(|ms| *ms > limits::SPAN_MAX_MS) {
-            return Err(Refusal::over_limit(Code::LimitExceeded, "resume_delay_ms", limits::SPAN_MAX_MS, ms));
-        }
+        let delay_ms = self.resume_delay_ms.unwrap_or_default();
+        check_limit(Code::LimitExceeded, "resume_delay_ms", limits::SPAN_MAX_MS, delay_ms)?;
         check_message("reason", self.reason.as_deref())
     }
 
@@ -119,11 +118,11 @@ fn ended_before(execution: &Execution, args: &ResumeArgs) -> Result<ResumedExecu
     match same {
         Some(past) => Ok(ResumedExecution { suspension_id: past.id, public_state: state, already: true }),
         None => {
-            let what = match &execution.phase {
-                Phase::Suspended { .. } => "that suspension is over, and the execution is in another".into(),
-                _ => format!("the execution is {state}"),
-            };
-            Err(Code::ExecutionNotSuspended.refusal().in_state(state).because(what))
+            let refusal = execution.refused_as(Code::ExecutionNotSuspended);
+            Err(match &execution.phase {
+                Phase::Suspended { .. } => refusal.because("that suspension is over, and the execution is in another"),
+                _ => refusal,
+            })
         }
     }
 }

@@ -8,7 +8,7 @@ use super::{
     Tally, TimeoutBehavior, Waitpoint,
 };
 use crate::change::Change;
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::event::{Event, EventKind};
 use crate::execution::{Execution, Phase};
 use crate::lease::{Fence, Lease, LeaseEnding};
@@ -64,11 +64,10 @@ impl ExecutionCommand for SuspendArgs {
     }
 
     fn check(&self) -> Result<(), Refusal> {
-        match self.waitpoints.len() {
-            0 => return Err(Refusal::invalid("waitpoints", "must not be empty")),
-            1..=limits::WAITPOINTS => {}
-            sent => return Err(Refusal::over_limit(Code::LimitExceeded, "waitpoints", limits::WAITPOINTS, sent)),
+        if self.waitpoints.is_empty() {
+            return Err(Refusal::invalid("waitpoints", "must not be empty"));
         }
+        check_limit(Code::LimitExceeded, "waitpoints", limits::WAITPOINTS, self.waitpoints.len())?;
         let keys: Vec<_> = self.waitpoints.iter().map(WaitpointBinding::key).collect();
         if let Some(nth) = (1..keys.len()).find(|nth| keys[..*nth].contains(&keys[*nth])) {
             return Err(Refusal::invalid(format!("waitpoints[{nth}].key"), "must be named once, is named twice"));

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{KeyRing, RingKey, Secret};
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, check_partition};
@@ -34,10 +34,7 @@ impl RotateSecretArgs {
     pub fn check(&self) -> Result<(), Refusal> {
         let weak = |error| Code::InvalidSecretHex.refusal().at("secret_hex").because(error);
         self.secret.check_strength().map_err(weak)?;
-        if self.grace_ms > limits::SPAN_MAX_MS {
-            return Err(Refusal::over_limit(Code::InvalidGraceMs, "grace_ms", limits::SPAN_MAX_MS, self.grace_ms));
-        }
-        Ok(())
+        check_limit(Code::InvalidGraceMs, "grace_ms", limits::SPAN_MAX_MS, self.grace_ms)
     }
 }
 

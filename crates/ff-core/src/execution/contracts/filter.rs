@@ -1,6 +1,6 @@
 //! Filters on executions, for searches and bulk actions.
 
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::execution::{Blocker, Execution, Tags};
 use crate::index::{Index, has_reason_index, has_state_index};
 use crate::limits;
@@ -40,9 +40,7 @@ impl Filter {
     }
 
     pub fn check(&self) -> Result<(), Refusal> {
-        if self.tags.len() > limits::FILTER_TAGS {
-            return Err(Refusal::over_limit(Code::LimitExceeded, "tags", limits::FILTER_TAGS, self.tags.len()));
-        }
+        check_limit(Code::LimitExceeded, "tags", limits::FILTER_TAGS, self.tags.len())?;
         if self.blocking_reason.is_some_and(|reason| !has_reason_index(reason)) {
             let allowed = Blocker::ADMISSION.map(|on| on.reason().as_str()).join(", ");
             return Err(Refusal::invalid("blocking_reason", format!("must be one of {allowed}")));

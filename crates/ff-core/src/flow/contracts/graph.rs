@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::execution::Tags;
 use crate::execution::contracts::{Start, SubmitArgs};
 use crate::flow::{Join, PassMode};
@@ -67,10 +67,7 @@ impl FlowHeader {
             }
             _ => {}
         }
-        if self.tags.len() > limits::TAGS {
-            return Err(Refusal::over_limit(Code::LimitExceeded, "tags", limits::TAGS, self.tags.len()));
-        }
-        Ok(())
+        check_limit(Code::LimitExceeded, "tags", limits::TAGS, self.tags.len())
     }
 }
 
@@ -154,12 +151,8 @@ pub struct SubmitFlowArgs {
 
 /// Refuses a call with too many nodes or edges, or with a node that exceeds a limit.
 pub(crate) fn check_call(nodes: &[NodeSpec], edges: usize) -> Result<(), Refusal> {
-    if nodes.len() > limits::FLOW_CALL_NODES {
-        return Err(Refusal::over_limit(Code::LimitExceeded, "nodes", limits::FLOW_CALL_NODES, nodes.len()));
-    }
-    if edges > limits::FLOW_CALL_EDGES {
-        return Err(Refusal::over_limit(Code::LimitExceeded, "edges", limits::FLOW_CALL_EDGES, edges));
-    }
+    check_limit(Code::LimitExceeded, "nodes", limits::FLOW_CALL_NODES, nodes.len())?;
+    check_limit(Code::LimitExceeded, "edges", limits::FLOW_CALL_EDGES, edges)?;
     nodes.iter().try_for_each(NodeSpec::check)
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::change::{Change, Write};
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::event::{Event, EventKind};
 use crate::execution::{AttemptSlot, Blocker, Execution, Origin, Phase};
 use crate::flow::contracts::NodeSpec;
@@ -94,8 +94,8 @@ impl Step<'_> {
         record.nodes += 1;
         record.payload_bytes += after.payload_bytes;
         record.retention_ms = record.retention_ms.max(Some(after.retention_ms()));
-        within("nodes", limits::FLOW_NODES as u64, record.nodes.into(), Code::LimitExceeded)?;
-        within("nodes", limits::FLOW_BYTES as u64, record.payload_bytes, Code::PayloadTooLarge)?;
+        check_limit(Code::LimitExceeded, "nodes", limits::FLOW_NODES as u64, record.nodes.into())?;
+        check_limit(Code::PayloadTooLarge, "nodes", limits::FLOW_BYTES as u64, record.payload_bytes)?;
         let until = match after.phase {
             Phase::Delayed { until, .. } => Some(until),
             _ => None,
@@ -184,9 +184,9 @@ impl Step<'_> {
         let record = &mut self.flow_change(flow)?.after;
         record.edges += 1;
         let edges = record.edges;
-        within("edges", limits::FLOW_EDGES as u64, edges.into(), Code::LimitExceeded)?;
-        within(&format!("{field}.downstream"), limits::NODE_EDGES as u64, group.n.into(), Code::LimitExceeded)?;
-        within(&format!("{field}.upstream"), limits::NODE_EDGES as u64, leaving.into(), Code::LimitExceeded)?;
+        check_limit(Code::LimitExceeded, "edges", limits::FLOW_EDGES as u64, edges.into())?;
+        check_limit(Code::LimitExceeded, format!("{field}.downstream"), limits::NODE_EDGES as u64, group.n.into())?;
+        check_limit(Code::LimitExceeded, format!("{field}.upstream"), limits::NODE_EDGES as u64, leaving.into())?;
         self.put_group(group)?;
         self.add(Edge {
             id,
@@ -249,10 +249,6 @@ impl Execution {
 
 fn position(member: &Execution) -> u32 {
     member.membership.as_ref().map_or(0, |membership| membership.position)
-}
-
-fn within(field: &str, limit: u64, sent: u64, code: Code) -> Result<(), Refusal> {
-    if sent > limit { Err(Refusal::over_limit(code, field, limit, sent)) } else { Ok(()) }
 }
 
 /// Returns the refusal of a second edge that passes the payload into a node. A node has one payload, so at most one

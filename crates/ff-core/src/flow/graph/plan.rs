@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::flow::PassMode;
 use crate::flow::contracts::{EdgeSpec, NodeSpec, StageFlowArgs, SubmitFlowArgs};
 use crate::flow::graph::build::second_payload;
@@ -27,10 +27,10 @@ impl SubmitFlowArgs {
         if self.nodes.is_empty() {
             return Err(Refusal::invalid("nodes", "must contain at least one node"));
         }
-        over("nodes", limits::FLOW_NODES, self.nodes.len(), Code::LimitExceeded)?;
-        over("edges", limits::FLOW_EDGES, self.edges.len(), Code::LimitExceeded)?;
+        check_limit(Code::LimitExceeded, "nodes", limits::FLOW_NODES, self.nodes.len())?;
+        check_limit(Code::LimitExceeded, "edges", limits::FLOW_EDGES, self.edges.len())?;
         let bytes = self.nodes.iter().map(|node| node.payload.bytes.len()).sum();
-        over("nodes", limits::FLOW_BYTES, bytes, Code::PayloadTooLarge)?;
+        check_limit(Code::PayloadTooLarge, "nodes", limits::FLOW_BYTES, bytes)?;
         let mut numbers = HashMap::new();
         for (number, node) in self.nodes.iter().enumerate() {
             node.check()?;
@@ -76,7 +76,7 @@ impl SubmitFlowArgs {
             for (end, which) in [((from, false), "upstream"), ((to, true), "downstream")] {
                 let degree = degrees.entry(end).or_default();
                 *degree += 1;
-                over(&format!("{}.{which}", field(edge)), limits::NODE_EDGES, *degree, Code::LimitExceeded)?;
+                check_limit(Code::LimitExceeded, format!("{}.{which}", field(edge)), limits::NODE_EDGES, *degree)?;
             }
             ends.push((from, to));
         }
@@ -188,10 +188,6 @@ impl SubmitFlowArgs {
 
 fn field(edge: &EdgeSpec) -> String {
     format!("edges.{}->{}", edge.upstream, edge.downstream)
-}
-
-fn over(field: &str, limit: usize, sent: usize, code: Code) -> Result<(), Refusal> {
-    if sent > limit { Err(Refusal::over_limit(code, field, limit, sent)) } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Timeouts of suspensions.
 
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::limits;
 use crate::types::TimestampMs;
 
@@ -18,13 +18,8 @@ impl Timeout {
     pub fn check(self) -> Result<(), Refusal> {
         match self {
             Self::After(0) => Err(Refusal::invalid("timeout_in_ms", "must be at least 1")),
-            Self::After(ms) if ms > limits::SPAN_MAX_MS => {
-                Err(Refusal::over_limit(Code::LimitExceeded, "timeout_in_ms", limits::SPAN_MAX_MS, ms))
-            }
-            Self::At(at) if at.0 > limits::TIMESTAMP_MAX_MS => {
-                Err(Refusal::over_limit(Code::LimitExceeded, "timeout_at", limits::TIMESTAMP_MAX_MS, at.0))
-            }
-            _ => Ok(()),
+            Self::After(ms) => check_limit(Code::LimitExceeded, "timeout_in_ms", limits::SPAN_MAX_MS, ms),
+            Self::At(at) => check_limit(Code::LimitExceeded, "timeout_at", limits::TIMESTAMP_MAX_MS, at.0),
         }
     }
 
