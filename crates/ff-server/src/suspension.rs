@@ -9,6 +9,7 @@ use ff_api::{
 };
 use ff_core::contracts::{ClosedWaitpoint, ProgressArgs, ResumedExecution, SuspendArgs};
 use ff_core::engine_error::EngineError;
+use ff_core::operation::ExecutionCommand;
 use ff_core::suspension::OperatorDecision;
 use ff_core::types::{ExecutionId, SourceIdentity};
 use ff_scheduler::Runtime;
