@@ -1,35 +1,13 @@
 //! The keys of one execution. All of them carry the hash tag of its partition, so that one function call can change
 //! them atomically.
 
-use super::keys;
-use crate::partition::Partition;
+use super::{key_functions, keys};
 use crate::types::{AttemptIndex, EdgeId, ExecutionId, SignalId, WaitpointId, WaitpointKey};
 
-/// A builder of the keys of one execution.
-#[derive(Clone, Debug)]
-pub struct ExecKeyContext {
-    tag: String,
-    eid: String,
-}
+keys! {
+    /// A builder of the keys of one execution.
+    ExecKeyContext { tag, eid: ExecutionId }
 
-impl ExecKeyContext {
-    /// Returns the builder for the execution `eid`, which is on `partition`.
-    pub fn new(partition: &Partition, eid: &ExecutionId) -> Self {
-        Self { tag: partition.hash_tag(), eid: eid.to_string() }
-    }
-
-    /// Returns the hash tag that all these keys share, with its braces.
-    pub fn hash_tag(&self) -> &str {
-        &self.tag
-    }
-
-    /// Returns the whole execution id, as used in the keys.
-    pub fn execution_id_str(&self) -> &str {
-        &self.eid
-    }
-}
-
-keys! { ExecKeyContext { tag, eid }
     /// The authoritative record of the execution.
     core() => "ff:exec:{tag}:{eid}:core";
     /// The submitted payload.
@@ -117,18 +95,19 @@ keys! { ExecKeyContext { tag, eid }
     noop() => "ff:noop:{tag}";
 }
 
-/// Returns the key of the execution submitted under this idempotency key. Both are on the same partition, which the
-/// idempotency key determines.
-pub fn idempotency_key(tag: &str, namespace: &str, idem_key: &str) -> String {
-    format!("ff:idem:{tag}:{namespace}:{idem_key}")
+impl ExecKeyContext {
+    /// Returns the whole execution id, as used in the keys.
+    pub fn execution_id_str(&self) -> &str {
+        &self.eid
+    }
 }
 
-/// Returns the key of the waitpoint with this waitpoint key. It is reserved and not written.
-pub fn waitpoint_key_resolution(tag: &str, wp_key: &WaitpointKey) -> String {
-    format!("ff:wpkey:{tag}:{wp_key}")
-}
-
-/// Returns the same key as [`ExecKeyContext::noop`], for a caller without an execution.
-pub fn noop_key(tag: &str) -> String {
-    format!("ff:noop:{tag}")
+key_functions! {
+    /// Returns the key of the execution submitted under this idempotency key. Both are on the same partition, which the
+    /// idempotency key determines.
+    idempotency_key(tag: &str, namespace: &str, idem_key: &str) => "ff:idem:{tag}:{namespace}:{idem_key}";
+    /// Returns the key of the waitpoint with this waitpoint key. It is reserved and not written.
+    waitpoint_key_resolution(tag: &str, wp_key: &WaitpointKey) => "ff:wpkey:{tag}:{wp_key}";
+    /// Returns the same key as [`ExecKeyContext::noop`], for a caller without an execution.
+    noop_key(tag: &str) => "ff:noop:{tag}";
 }

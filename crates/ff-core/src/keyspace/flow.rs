@@ -1,34 +1,12 @@
 //! The keys of a flow and of the flows on a partition. Members are on their flow's partition and share its hash tag.
 
 use super::keys;
-use crate::partition::Partition;
 use crate::types::{EdgeId, ExecutionId, FlowId};
 
-/// A builder of the keys of one flow.
-#[derive(Clone, Debug)]
-pub struct FlowKeyContext {
-    tag: String,
-    fid: String,
-}
+keys! {
+    /// A builder of the keys of one flow.
+    FlowKeyContext { tag, fid: FlowId }
 
-impl FlowKeyContext {
-    /// Returns the builder for the flow `fid`, which is on `partition`.
-    pub fn new(partition: &Partition, fid: &FlowId) -> Self {
-        Self { tag: partition.hash_tag(), fid: fid.to_string() }
-    }
-
-    /// Returns the hash tag that all these keys share, with its braces.
-    pub fn hash_tag(&self) -> &str {
-        &self.tag
-    }
-
-    /// Returns the flow's id, as used in the keys.
-    pub fn flow_id(&self) -> &str {
-        &self.fid
-    }
-}
-
-keys! { FlowKeyContext { tag, fid }
     /// The authoritative record of the flow.
     core() => "ff:flow:{tag}:{fid}:core";
     /// The executions in it.
@@ -61,25 +39,17 @@ keys! { FlowKeyContext { tag, fid }
     pending_cancels() => "ff:flow:{tag}:{fid}:pending_cancels";
 }
 
-/// A builder of the keys of one partition of flows.
-#[derive(Clone, Debug)]
-pub struct FlowIndexKeys {
-    tag: String,
-}
-
-impl FlowIndexKeys {
-    /// Returns the builder for `partition`.
-    pub fn new(partition: &Partition) -> Self {
-        Self { tag: partition.hash_tag() }
-    }
-
-    /// Returns the hash tag that all these keys share, with its braces.
-    pub fn hash_tag(&self) -> &str {
-        &self.tag
+impl FlowKeyContext {
+    /// Returns the flow's id, as used in the keys.
+    pub fn flow_id(&self) -> &str {
+        &self.fid
     }
 }
 
-keys! { FlowIndexKeys { tag }
+keys! {
+    /// A builder of the keys of one partition of flows.
+    FlowIndexKeys { tag }
+
     /// The flows on this partition.
     flow_index() => "ff:idx:{tag}:flow_index";
     /// Flows with pending cancellations, by the time from which another program than the pump may continue them.

@@ -1,31 +1,15 @@
 //! The keys of one partition: lanes, due times, feeds, quotas, schedules and secrets.
 
 use super::keys;
-use crate::partition::Partition;
 use crate::state::{BlockingReason, PublicState};
 use crate::types::{
     FairKey, Kind, LaneId, Namespace, QueueName, RequirementClass, ScheduleName, TagKey, TagValue, WorkerInstanceId,
 };
 
-/// A builder of the keys of one partition of executions.
-#[derive(Clone, Debug)]
-pub struct IndexKeys {
-    tag: String,
-}
+keys! {
+    /// A builder of the keys of one partition of executions.
+    IndexKeys { tag }
 
-impl IndexKeys {
-    /// Returns the builder for `partition`.
-    pub fn new(partition: &Partition) -> Self {
-        Self { tag: partition.hash_tag() }
-    }
-
-    /// Returns the hash tag that all these keys share, with its braces.
-    pub fn hash_tag(&self) -> &str {
-        &self.tag
-    }
-}
-
-keys! { IndexKeys { tag }
     /// The queues with waiting work on this partition: lane, kind and, if there is one, requirement class, joined by
     /// colons. Queues that have become empty may still be listed.
     lanes() => "ff:idx:{tag}:lanes";

@@ -42,10 +42,32 @@ pub use flow::{FlowIndexKeys, FlowKeyContext};
 pub use index::IndexKeys;
 pub use quota::{QuotaKeyContext, quota_attach_key, quota_policies_index};
 
-/// Defines one builder per row: its name, its arguments, and its key, which is built from the arguments and the owner's
-/// own parts.
+/// Defines the owner of keys that share a hash tag, and one builder per row: its name, its arguments, and its key, which
+/// is built from the arguments and the owner's own parts.
 macro_rules! keys {
-    ($owner:ident $parts:tt
+    ($(#[$doc:meta])* $owner:ident { $tag:ident $(, $id:ident: $id_type:ty)? } $($rows:tt)*) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug)]
+        pub struct $owner {
+            $tag: String,
+            $($id: String,)?
+        }
+
+        impl $owner {
+            /// Returns the builder for an owner on `partition`.
+            pub fn new(partition: &crate::partition::Partition $(, $id: &$id_type)?) -> Self {
+                Self { $tag: partition.hash_tag() $(, $id: $id.to_string())? }
+            }
+
+            /// Returns the hash tag that all these keys share, with its braces.
+            pub fn hash_tag(&self) -> &str {
+                &self.$tag
+            }
+        }
+
+        keys! { of $owner { $tag $(, $id)? } $($rows)* }
+    };
+    (of $owner:ident $parts:tt
         $($(#[$doc:meta])* $builder:ident($($argument:ident: $type:ty),*) => $key:literal;)*
     ) => {
         impl $owner {$(
@@ -59,3 +81,14 @@ macro_rules! keys {
     };
 }
 use keys;
+
+/// Defines one function per row, which builds a key from its arguments alone.
+macro_rules! key_functions {
+    ($($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),*) => $key:literal;)*) => {$(
+        $(#[$doc])*
+        pub fn $name($($argument: $type),*) -> String {
+            format!($key)
+        }
+    )*};
+}
+use key_functions;

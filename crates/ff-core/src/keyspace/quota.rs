@@ -1,29 +1,12 @@
 //! The keys of a quota policy and of the policies on a partition.
 
-use super::keys;
-use crate::partition::Partition;
+use super::{key_functions, keys};
 use crate::types::{ExecutionId, QuotaPolicyId};
 
-/// A builder of the keys of one quota policy.
-#[derive(Clone, Debug)]
-pub struct QuotaKeyContext {
-    tag: String,
-    qid: String,
-}
+keys! {
+    /// A builder of the keys of one quota policy.
+    QuotaKeyContext { tag, qid: QuotaPolicyId }
 
-impl QuotaKeyContext {
-    /// Returns the builder for the policy `qid`, which is on `partition`.
-    pub fn new(partition: &Partition, qid: &QuotaPolicyId) -> Self {
-        Self { tag: partition.hash_tag(), qid: qid.to_string() }
-    }
-
-    /// Returns the hash tag that all these keys share, with its braces.
-    pub fn hash_tag(&self) -> &str {
-        &self.tag
-    }
-}
-
-keys! { QuotaKeyContext { tag, qid }
     /// Its windows and caps.
     definition() => "ff:quota:{tag}:{qid}";
     /// The admissions within the sliding window of one dimension, by time.
@@ -40,12 +23,9 @@ keys! { QuotaKeyContext { tag, qid }
     waiters(dimension: &str) => "ff:quota:{tag}:{qid}:waiters:{dimension}";
 }
 
-/// Returns the key of the policies of a partition.
-pub fn quota_policies_index(tag: &str) -> String {
-    format!("ff:idx:{tag}:quota_policies")
-}
-
-/// Returns the key of the policies attached to a scope. It is reserved and not written.
-pub fn quota_attach_key(tag: &str, scope_type: &str, scope_id: &str) -> String {
-    format!("ff:quota_attach:{tag}:{scope_type}:{scope_id}")
+key_functions! {
+    /// Returns the key of the policies of a partition.
+    quota_policies_index(tag: &str) => "ff:idx:{tag}:quota_policies";
+    /// Returns the key of the policies attached to a scope. It is reserved and not written.
+    quota_attach_key(tag: &str, scope_type: &str, scope_id: &str) => "ff:quota_attach:{tag}:{scope_type}:{scope_id}";
 }
