@@ -2,12 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Finding;
+use super::{Finding, Findings};
 use crate::execution::{AttemptSlot, Blocker, Execution, Outcome, Phase};
-use crate::flow::{
-    Counts, Edge, EdgeState, Flow, FlowIndex, Group, GroupState, Membership, PassMode, Propagation, entries,
-};
-use crate::index::Score;
+use crate::flow::{Counts, Edge, EdgeState, Flow, Group, GroupState, Membership, PassMode, Propagation, entries};
 use crate::lease::LeaseEnding;
 use crate::snapshot::Snapshot;
 use crate::types::{ExecutionId, FlowId};
@@ -38,15 +35,6 @@ pub(super) fn examine(snapshot: &Snapshot, partition: u16) -> Vec<Finding> {
     indexes(snapshot, &mut findings);
     orphans(snapshot, &mut findings);
     findings.0
-}
-
-#[derive(Default)]
-struct Findings(Vec<Finding>);
-
-impl Findings {
-    fn find(&mut self, invariant: &'static str, about: &impl ToString, what: impl Into<String>) {
-        self.0.push(Finding { invariant, about: about.to_string(), what: what.into() });
-    }
 }
 
 /// The records of flows, grouped by their owner.
@@ -86,23 +74,23 @@ fn numbers(flow: &Flow, members: &[(&Execution, &Membership)], graph: &Graph<'_>
     }
     let counts: Counts = members.iter().map(|(execution, _)| execution.public_state()).collect();
     if counts != flow.counts || counts.all() != flow.nodes {
-        findings.find("I10", &flow.id, format!("counts {:?} of {}, has {counts:?}", flow.counts, flow.nodes));
+        findings.find("I10", flow.id, format!("counts {:?} of {}, has {counts:?}", flow.counts, flow.nodes));
     }
     if graph.edges.get(&flow.id).copied().unwrap_or(0) != flow.edges {
-        findings.find("I10", &flow.id, format!("does not have the {} edges it counts", flow.edges));
+        findings.find("I10", flow.id, format!("does not have the {} edges it counts", flow.edges));
     }
     let unsuccessful = |execution: &Execution| matches!(execution.phase, Phase::Finished { outcome, .. } if outcome != Outcome::Success);
     let failed_leaves = members.iter().filter(|(e, membership)| unsuccessful(e) && membership.dependents == 0).count();
     if failed_leaves != flow.failed_leaves as usize {
-        findings.find("I10", &flow.id, format!("counts {} failed leaves, has {failed_leaves}", flow.failed_leaves));
+        findings.find("I10", flow.id, format!("counts {} failed leaves, has {failed_leaves}", flow.failed_leaves));
     }
     if waits_for_itself(members, graph) {
-        findings.find("I9", &flow.id, "waits for itself");
+        findings.find("I9", flow.id, "waits for itself");
     }
     let positions: BTreeSet<_> = members.iter().map(|(_, membership)| membership.position).collect();
     let nodes: BTreeSet<_> = members.iter().map(|(_, membership)| &membership.node).collect();
     if positions.len() != members.len() || nodes.len() != members.len() {
-        findings.find("I10", &flow.id, "two members have one place or one name");
+        findings.find("I10", flow.id, "two members have one place or one name");
     }
 }
 
@@ -132,18 +120,18 @@ fn waits_for_itself(members: &[(&Execution, &Membership)], graph: &Graph<'_>) ->
 /// I2, I9 and I10: a flow ends with its last member, spares no others when cancelled, and is staged with its members.
 fn check_flow_end(flow: &Flow, members: &[(&Execution, &Membership)], findings: &mut Findings) {
     if flow.ended_at.is_some() != flow.is_over() {
-        findings.find("I2", &flow.id, format!("is over: {}, ended at {:?}", flow.is_over(), flow.ended_at));
+        findings.find("I2", flow.id, format!("is over: {}, ended at {:?}", flow.is_over(), flow.ended_at));
     }
     let live = || members.iter().map(|(execution, _)| execution).filter(|execution| !execution.is_finished());
     if flow.member_sweep.is_none() && live().any(|execution| !flow.spares(execution)) {
-        findings.find("I10", &flow.id, "is cancelled, and a member it does not spare goes on");
+        findings.find("I10", flow.id, "is cancelled, and a member it does not spare goes on");
     }
     let opened = flow.staging.is_none() && flow.member_sweep.is_none();
     if opened && live().any(|execution| execution.is_staged()) {
-        findings.find("I9", &flow.id, "is there, and a member of it is still staged");
+        findings.find("I9", flow.id, "is there, and a member of it is still staged");
     }
     if flow.staging.is_some() && live().any(|execution| !execution.is_staged()) {
-        findings.find("I10", &flow.id, "is staged, and a member of it is not");
+        findings.find("I10", flow.id, "is staged, and a member of it is not");
     }
 }
 
@@ -152,7 +140,7 @@ fn check_events(flow: &Flow, snapshot: &Snapshot, findings: &mut Findings) {
     let events = snapshot.flow_events.get(&flow.id).map_or(&[][..], Vec::as_slice);
     let gapless = events.windows(2).all(|pair| pair[0].seq + 1 == pair[1].seq && pair[0].at <= pair[1].at);
     if !gapless || events.last().map_or(0, |last| last.seq + 1) != flow.events {
-        findings.find("I18", &flow.id, "its events have a gap, or do not end with the last");
+        findings.find("I18", flow.id, "its events have a gap, or do not end with the last");
     }
 }
 
@@ -166,26 +154,26 @@ fn member(
 ) {
     let flow = snapshot.flows.get(&membership.flow_id);
     if flow.is_none() {
-        findings.find("I10", &execution.id, format!("is a member of {}, which is gone", membership.flow_id));
+        findings.find("I10", execution.id, format!("is a member of {}, which is gone", membership.flow_id));
     }
     let dependents = graph.outgoing.get(&execution.id).copied().unwrap_or(0);
     if dependents != membership.dependents && !flow.is_some_and(Flow::is_being_forgotten) {
-        findings.find("I10", &execution.id, format!("does not have {} dependents", membership.dependents));
+        findings.find("I10", execution.id, format!("does not have {} dependents", membership.dependents));
     }
     let result = snapshot.results.get(&execution.id).map(|result| result.bytes.len() as u64);
     if execution.is_finished() && result != membership.result_bytes {
         let what = format!("says its result has {:?} bytes, has {result:?}", membership.result_bytes);
-        findings.find("I17", &execution.id, what);
+        findings.find("I17", execution.id, what);
     }
     let payload = snapshot.payloads.get(&execution.id).map(|payload| payload.bytes.len() as u64);
     if payload.is_some_and(|bytes| bytes != execution.input_size()) {
-        findings.find("I17", &execution.id, "its payload is not as long as it says");
+        findings.find("I17", execution.id, "its payload is not as long as it says");
     }
     let entering = graph.incoming.get(&execution.id).into_iter().flatten();
     let inputs = entering.filter(|edge| matches!(edge.passes, Some(PassMode::Input(_)))).filter_map(|e| e.passed_bytes);
     let (count, bytes) = inputs.fold((0, 0), |(count, sum), bytes| (count + 1, sum + bytes));
     if (count, bytes) != (membership.inputs, membership.input_bytes) {
-        findings.find("I17", &execution.id, format!("was passed {count} inputs of {bytes} bytes, and counts others"));
+        findings.find("I17", execution.id, format!("was passed {count} inputs of {bytes} bytes, and counts others"));
     }
 }
 
@@ -199,19 +187,19 @@ fn waits_for_its_join(execution: &Execution, snapshot: &Snapshot, findings: &mut
     let waited = execution.last_lease.as_ref().is_some_and(|last| last.ended == LeaseEnding::WaitingForChildren);
     match &execution.phase {
         Phase::Blocked { on: Blocker::Dependencies, .. } if state != GroupState::Pending => {
-            findings.find("I9", &execution.id, format!("is blocked, and its join is {state}"));
+            findings.find("I9", execution.id, format!("is blocked, and its join is {state}"));
         }
         Phase::Blocked { on: Blocker::Reopening, .. } if propagation.is_none() => {
-            findings.find("I9", &execution.id, "waits for dependents that know already");
+            findings.find("I9", execution.id, "waits for dependents that know already");
         }
         _ if execution.is_ready_or_delayed() && !begun && first && state != GroupState::Satisfied => {
-            findings.find("I10", &execution.id, format!("may start, and its join is {state}"));
+            findings.find("I10", execution.id, format!("may start, and its join is {state}"));
         }
         _ if execution.is_ready() && waited && !first && state == GroupState::Pending => {
-            findings.find("I10", &execution.id, "goes on, and the children it waited for are not done");
+            findings.find("I10", execution.id, "goes on, and the children it waited for are not done");
         }
         Phase::Finished { outcome: Outcome::Skipped, .. } if state != GroupState::Impossible => {
-            findings.find("I10", &execution.id, format!("was skipped, and its join is {state}"));
+            findings.find("I10", execution.id, format!("was skipped, and its join is {state}"));
         }
         _ => {}
     }
@@ -226,7 +214,7 @@ fn check_edge_state(edge: &Edge, snapshot: &Snapshot, findings: &mut Findings) {
     let (Some(upstream), Some(downstream)) = (end(&edge.upstream_execution_id), end(&edge.downstream_execution_id))
     else {
         if !snapshot.flows.get(&edge.flow_id).is_some_and(Flow::is_being_forgotten) {
-            findings.find("I10", &edge.id, "goes from or to what is not in its flow");
+            findings.find("I10", edge.id, "goes from or to what is not in its flow");
         }
         return;
     };
@@ -242,10 +230,10 @@ fn check_edge_state(edge: &Edge, snapshot: &Snapshot, findings: &mut Findings) {
         kind && is.after.is_none_or(|after| after < edge.id)
     });
     if edge.state != expected && !owed {
-        findings.find("I9", &edge.id, format!("is {}, should be {expected}, and nothing is pending", edge.state));
+        findings.find("I9", edge.id, format!("is {}, should be {expected}, and nothing is pending", edge.state));
     }
     if !snapshot.groups.contains_key(&downstream.id) {
-        findings.find("I10", &edge.id, "enters what has no group");
+        findings.find("I10", edge.id, "enters what has no group");
     }
 }
 
@@ -257,38 +245,28 @@ fn counted(group: &Group, graph: &Graph<'_>, findings: &mut Findings) {
     let is = [current.len(), of(EdgeState::Satisfied), of(EdgeState::Failed), of(EdgeState::Skipped)];
     let says = [group.n, group.succeeded, group.failed, group.skipped].map(|count| count as usize);
     if is != says {
-        findings.find("I10", &group.downstream_execution_id, format!("its group counts {says:?}, has {is:?}"));
+        findings.find("I10", group.downstream_execution_id, format!("its group counts {says:?}, has {is:?}"));
     }
     if group.passes_payload != current.iter().any(|edge| edge.passes == Some(PassMode::Payload)) {
         let what = format!("its group says {} to a payload that is passed on", group.passes_payload);
-        findings.find("I10", &group.downstream_execution_id, what);
+        findings.find("I10", group.downstream_execution_id, what);
     }
     // A join is not decided while edges are still to be added.
     let short = group.n == 0 || group.join.is_short(group.n);
     if group.state == GroupState::Pending && group.verdict() != GroupState::Pending && !short {
-        findings.find("I9", &group.downstream_execution_id, format!("its join is {}, undecided", group.verdict()));
+        findings.find("I9", group.downstream_execution_id, format!("its join is {}, undecided", group.verdict()));
     }
 }
 
-/// I8: recomputing every index of flows from the records gives exactly the stored ones.
+/// I8: the indexes of flows follow from the records.
 fn indexes(snapshot: &Snapshot, findings: &mut Findings) {
-    let mut expected: BTreeMap<FlowIndex, BTreeMap<FlowId, Score>> = BTreeMap::new();
+    let mut computed: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
     for (id, flow) in &snapshot.flows {
         for (index, score) in entries(flow) {
-            expected.entry(index).or_default().insert(*id, score);
+            computed.entry(index).or_default().insert(*id, score);
         }
     }
-    let none = BTreeMap::new();
-    for index in expected.keys().chain(snapshot.flow_indexes.keys()).collect::<BTreeSet<_>>() {
-        let should = expected.get(index).unwrap_or(&none);
-        let does = snapshot.flow_indexes.get(index).unwrap_or(&none);
-        for id in should.keys().chain(does.keys()).collect::<BTreeSet<_>>() {
-            if should.get(id) != does.get(id) {
-                let what = format!("in {index:?} should be {:?}, is {:?}", should.get(id), does.get(id));
-                findings.find("I8", id, what);
-            }
-        }
-    }
+    findings.compare(&computed, &snapshot.flow_indexes, |_, id| id.to_string());
 }
 
 /// I1: finds records of a flow that does not exist.
@@ -306,6 +284,7 @@ fn orphans(snapshot: &Snapshot, findings: &mut Findings) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::violated;
     use super::*;
     use crate::flow::fixture::{FlowFixture, graph};
     use crate::limits;
@@ -315,10 +294,8 @@ mod tests {
     fn found(damage: impl FnOnce(&mut Snapshot, &dyn Fn(&str) -> ExecutionId)) -> Vec<&'static str> {
         let mut flow = FlowFixture::of("a>b b>c");
         flow.run_until("a");
-        let mut snapshot = flow.model.snapshot(0);
-        assert_eq!(examine(&snapshot, 0), []);
-        damage(&mut snapshot, &|name| flow.member(name));
-        let mut found: Vec<_> = examine(&snapshot, 0).into_iter().map(|finding| finding.invariant).collect();
+        let damage = |snapshot: &mut Snapshot| damage(snapshot, &|name| flow.member(name));
+        let mut found = violated(|snapshot| examine(snapshot, 0), &flow.model.snapshot(0), damage);
         found.dedup();
         found
     }

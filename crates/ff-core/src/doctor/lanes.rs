@@ -1,6 +1,6 @@
 //! The doctor's checks of lanes.
 
-use super::Finding;
+use super::{Finding, Findings};
 use crate::index::Index;
 use crate::lane::Lane;
 use crate::limits;
@@ -9,11 +9,9 @@ use crate::types::LaneId;
 
 /// Returns the findings about the lanes as a partition records them.
 pub(super) fn examine(snapshot: &Snapshot, partition: u16) -> Vec<Finding> {
-    let mut findings = Vec::new();
+    let mut findings = Findings::default();
     for (key, lane) in &snapshot.lanes {
-        let mut find = |invariant, what: String| {
-            findings.push(Finding { invariant, about: format!("lane {key}"), what });
-        };
+        let mut find = |invariant, what: String| findings.find(invariant, format!("lane {key}"), what);
         if lane.key() != *key {
             find("I1", format!("is kept as {key}, and is another lane"));
         }
@@ -27,8 +25,8 @@ pub(super) fn examine(snapshot: &Snapshot, partition: u16) -> Vec<Finding> {
             find("I14", format!("holds {held} here, and counts {counted}"));
         }
     }
-    findings.extend(unknown_classes(snapshot));
-    findings
+    findings.0.extend(unknown_classes(snapshot));
+    findings.0
 }
 
 /// I9: every queue with work belongs to a requirement class that its lane records on this partition. A claim looks only
@@ -54,6 +52,7 @@ fn over_its_share(lane: &Lane, key: &LaneId, snapshot: &Snapshot, partition: u16
 
 #[cfg(test)]
 mod tests {
+    use super::super::violated;
     use super::*;
     use crate::lane::fixture::{LaneFixture, PARTITIONS, lane};
     use crate::partition::lane_partition;
@@ -68,12 +67,7 @@ mod tests {
         let grant = fixture.granted(home, 1).unwrap();
         fixture.claim_with(home, grant);
         let healthy = fixture.model.snapshot(home);
-        assert_eq!(examine(&healthy, home), []);
-        let found = |damage: &dyn Fn(&mut Snapshot)| {
-            let mut snapshot = healthy.clone();
-            damage(&mut snapshot);
-            examine(&snapshot, home).into_iter().map(|finding| finding.invariant).collect::<Vec<_>>()
-        };
+        let found = |damage: &dyn Fn(&mut Snapshot)| violated(|snapshot| examine(snapshot, home), &healthy, damage);
         let the_lane = |snapshot: &mut Snapshot| snapshot.lanes.pop_first().unwrap().1;
         let keep = |snapshot: &mut Snapshot, lane: Lane| drop(snapshot.lanes.insert(lane.key(), lane));
         let short = |snapshot: &mut Snapshot| {

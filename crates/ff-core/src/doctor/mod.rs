@@ -7,12 +7,12 @@ mod streams;
 mod suspensions;
 mod workers;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::execution::{Attempt, AttemptSlot, Blocker, Execution, Outcome, Phase};
 use crate::fairness;
-use crate::index::{Index, Score, entries};
+use crate::index::entries;
 use crate::singleton;
 use crate::snapshot::Snapshot;
 use crate::types::{ExecutionId, LeaseEpoch, TimestampMs};
@@ -32,43 +32,70 @@ impl fmt::Display for Finding {
     }
 }
 
+/// The findings of an examination.
+#[derive(Default)]
+pub(crate) struct Findings(pub(crate) Vec<Finding>);
+
+impl Findings {
+    pub(crate) fn find(&mut self, invariant: &'static str, about: impl ToString, what: impl Into<String>) {
+        self.0.push(Finding { invariant, about: about.to_string(), what: what.into() });
+    }
+
+    /// I8: the stored indexes are exactly those recomputed from the records.
+    pub(crate) fn compare<I: Ord + fmt::Debug, K: Ord, V: PartialEq + fmt::Debug>(
+        &mut self,
+        computed: &BTreeMap<I, BTreeMap<K, V>>,
+        stored: &BTreeMap<I, BTreeMap<K, V>>,
+        about: impl Fn(&I, &K) -> String,
+    ) {
+        let none = BTreeMap::new();
+        for index in computed.keys().chain(stored.keys()).collect::<BTreeSet<_>>() {
+            let (should, does) = (computed.get(index).unwrap_or(&none), stored.get(index).unwrap_or(&none));
+            for key in should.keys().chain(does.keys()).collect::<BTreeSet<_>>() {
+                if should.get(key) != does.get(key) {
+                    let what = format!("in {index:?} should be {:?}, is {:?}", should.get(key), does.get(key));
+                    self.find("I8", about(index, key), what);
+                }
+            }
+        }
+    }
+
+    /// I1: a record belongs to an execution that exists.
+    pub(crate) fn check_owner(&mut self, snapshot: &Snapshot, id: &ExecutionId, what: &str) {
+        if !snapshot.executions.contains_key(id) {
+            self.find("I1", id, format!("is gone, its {what} is not"));
+        }
+    }
+}
+
 /// Returns all findings about a partition.
 pub fn examine(snapshot: &Snapshot, partition: u16, now: TimestampMs) -> Vec<Finding> {
-    let mut findings = indexes(snapshot);
+    let mut findings = Findings::default();
+    indexes(snapshot, &mut findings);
     for (id, execution) in &snapshot.executions {
-        let mut find = |invariant, what: String| {
-            findings.push(Finding { invariant, about: id.to_string(), what });
-        };
         if id.partition() != partition || execution.id != *id {
-            find("I1", format!("is kept on partition {partition} under another id"));
+            findings.find("I1", id, format!("is kept on partition {partition} under another id"));
         }
         match snapshot.payloads.get(id) {
-            None => find("I1", "its payload is missing".into()),
+            None => findings.find("I1", id, "its payload is missing"),
             // A payload that an upstream's result replaced belongs to the upstream.
             Some(_) if execution.membership.as_ref().is_some_and(|membership| membership.injected_bytes.is_some()) => {}
             Some(payload) if payload.fingerprint() != execution.fingerprint => {
-                find("I17", "its payload is not the one submitted".into());
+                findings.find("I17", id, "its payload is not the one submitted");
             }
             Some(_) => {}
         }
-        let unfinished_result = snapshot.results.contains_key(id) && outcome(execution) != Some(Outcome::Success);
-        if unfinished_result {
-            find("I2", "has a result without having succeeded".into());
+        let has_succeeded = matches!(execution.phase, Phase::Finished { outcome: Outcome::Success, .. });
+        if snapshot.results.contains_key(id) && !has_succeeded {
+            findings.find("I2", id, "has a result without having succeeded");
         }
-        for what in shape(execution) {
-            find("I9", what);
-        }
-        for what in times(execution, now) {
-            find("I18", what);
-        }
-        for (invariant, what) in lineage(execution, snapshot.attempts.get(id).map_or(&[], Vec::as_slice)) {
-            find(invariant, what);
-        }
-        for what in overlaps(execution, snapshot) {
-            find("I3", what);
-        }
+        shape(execution, &mut findings);
+        times(execution, now, &mut findings);
+        lineage(execution, snapshot, &mut findings);
+        overlaps(execution, snapshot, &mut findings);
     }
-    findings.extend(orphans(snapshot));
+    orphans(snapshot, &mut findings);
+    let mut findings = findings.0;
     findings.extend(suspensions::examine(snapshot));
     findings.extend(steps::examine(snapshot));
     findings.extend(streams::examine(snapshot));
@@ -80,162 +107,140 @@ pub fn examine(snapshot: &Snapshot, partition: u16, now: TimestampMs) -> Vec<Fin
     findings
 }
 
-/// I8: recomputing every index from the records gives exactly the stored ones.
-fn indexes(snapshot: &Snapshot) -> Vec<Finding> {
-    let mut expected: BTreeMap<Index, BTreeMap<ExecutionId, Score>> = BTreeMap::new();
+/// I8: the indexes follow from the records, and nothing else is left of them.
+fn indexes(snapshot: &Snapshot, findings: &mut Findings) {
+    let mut computed: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
     for (id, execution) in &snapshot.executions {
         for (index, score) in entries(execution) {
-            expected.entry(index).or_default().insert(*id, score);
+            computed.entry(index).or_default().insert(*id, score);
         }
     }
-    let mut findings = Vec::new();
-    let none = BTreeMap::new();
-    let all = expected.keys().chain(snapshot.indexes.keys()).collect::<std::collections::BTreeSet<_>>();
-    for index in all {
-        let (should, does) = (expected.get(index).unwrap_or(&none), snapshot.indexes.get(index).unwrap_or(&none));
-        for id in should.keys().chain(does.keys()).collect::<std::collections::BTreeSet<_>>() {
-            if should.get(id) != does.get(id) {
-                let what = format!("in {index:?} should be {:?}, is {:?}", should.get(id), does.get(id));
-                findings.push(Finding { invariant: "I8", about: id.to_string(), what });
-            }
-        }
-    }
-    let stray =
-        |(id, what): &(ExecutionId, String)| Finding { invariant: "I8", about: id.to_string(), what: what.clone() };
-    findings.extend(snapshot.strays.iter().map(stray));
-    findings
-}
-
-fn outcome(execution: &Execution) -> Option<Outcome> {
-    match execution.phase {
-        Phase::Finished { outcome, .. } => Some(outcome),
-        _ => None,
-    }
+    findings.compare(&computed, &snapshot.indexes, |_, id| id.to_string());
+    snapshot.strays.iter().for_each(|(id, what)| findings.find("I8", id, what.as_str()));
 }
 
 /// I9: phase, attempt, hold and blocker of an execution agree. Otherwise no operation may be able to move it.
-fn shape(execution: &Execution) -> Vec<String> {
-    let mut wrong = Vec::new();
+fn shape(execution: &Execution, findings: &mut Findings) {
+    let mut find = |what: &str| findings.find("I9", execution.id, what);
     match (&execution.phase, &execution.attempt) {
         (Phase::Running { lease }, AttemptSlot::Open(attempt)) if lease.fence.attempt_id != attempt.id => {
-            wrong.push("its lease is of another attempt".into());
+            find("its lease is of another attempt");
         }
-        (Phase::Running { .. }, AttemptSlot::Next(_)) => wrong.push("is running without an attempt".into()),
-        (Phase::Suspended { .. }, AttemptSlot::Next(_)) => wrong.push("is suspended without an attempt".into()),
-        (Phase::Finished { .. }, AttemptSlot::Open(_)) => wrong.push("is finished with an attempt open".into()),
+        (Phase::Running { .. }, AttemptSlot::Next(_)) => find("is running without an attempt"),
+        (Phase::Suspended { .. }, AttemptSlot::Next(_)) => find("is suspended without an attempt"),
+        (Phase::Finished { .. }, AttemptSlot::Open(_)) => find("is finished with an attempt open"),
         _ => {}
     }
     if execution.hold.is_some() && execution.phase == Phase::Waiting {
-        wrong.push("an operator holds it, yet it can be claimed".into());
+        find("an operator holds it, yet it can be claimed");
     }
     let detail = execution.block_detail().map(|detail| detail.blocker());
     let blocked_on = match execution.phase {
         Phase::Blocked { on: Blocker::Operator, .. } if execution.hold.is_none() => {
-            wrong.push("is blocked on an operator without a hold".into());
+            find("is blocked on an operator without a hold");
             None
         }
         Phase::Blocked { on, .. } if on.is_admission() && on != Blocker::Operator => Some(on),
         _ => None,
     };
     if detail != blocked_on {
-        wrong.push(format!("is blocked on {blocked_on:?}, and says that it is on {detail:?}"));
+        find(&format!("is blocked on {blocked_on:?}, and says that it is on {detail:?}"));
     }
-    wrong
 }
 
-fn times(execution: &Execution, now: TimestampMs) -> Vec<String> {
-    let mut wrong = Vec::new();
+/// I18: times are in order.
+fn times(execution: &Execution, now: TimestampMs, findings: &mut Findings) {
     let mut after = |later: Option<TimestampMs>, earlier: TimestampMs, what: &str| {
         if later.is_some_and(|later| later < earlier) {
-            wrong.push(format!("{what}: {later:?} before {earlier:?}"));
+            findings.find("I18", execution.id, format!("{what}: {later:?} before {earlier:?}"));
         }
     };
     after(Some(execution.changed_at), execution.created_at, "changed before it was created");
     after(execution.started_at, execution.created_at, "started before it was created");
     after(Some(now), execution.changed_at, "changed in the future");
-    wrong
 }
 
 /// I2, I4 and I7: attempts are numbered without gaps and within the policy, archived ones have ended, and their epochs rise.
-fn lineage(execution: &Execution, archived: &[Attempt]) -> Vec<(&'static str, String)> {
-    let mut wrong = Vec::new();
-    let all = with_open(execution, archived);
+fn lineage(execution: &Execution, snapshot: &Snapshot, findings: &mut Findings) {
+    let mut find = |invariant, what: &str| findings.find(invariant, execution.id, what);
+    let (archived, all) = attempts(execution, snapshot);
     let gapless = all.iter().zip(0..).all(|(attempt, index)| attempt.index.0 == index);
     if !gapless || all.len() != execution.attempts_made as usize {
         let indexes: Vec<_> = all.iter().map(|attempt| attempt.index.0).collect();
-        wrong.push(("I7", format!("made {} attempts but has {indexes:?}", execution.attempts_made)));
+        find("I7", &format!("made {} attempts but has {indexes:?}", execution.attempts_made));
     }
     if all.windows(2).any(|pair| pair[0].lease_epoch >= pair[1].lease_epoch) {
-        wrong.push(("I4", "an attempt's epoch does not rise".into()));
+        find("I4", "an attempt's epoch does not rise");
     }
     let last = all.last().map_or(LeaseEpoch(0), |attempt| attempt.lease_epoch);
     if last != execution.epoch() {
-        wrong.push(("I4", format!("its last attempt has epoch {last}, itself {}", execution.epoch())));
+        find("I4", &format!("its last attempt has epoch {last}, itself {}", execution.epoch()));
     }
     if execution.retries > execution.policy.retry_policy.max_retries {
-        wrong.push(("I7", format!("was retried {} times", execution.retries)));
+        find("I7", &format!("was retried {} times", execution.retries));
     }
     if execution.reclaims > execution.policy.max_reclaim_count {
-        wrong.push(("I7", format!("was reclaimed {} times", execution.reclaims)));
+        find("I7", &format!("was reclaimed {} times", execution.reclaims));
     }
     if archived.iter().any(|attempt| attempt.end.is_none()) {
-        wrong.push(("I2", "an archived attempt has no end".into()));
+        find("I2", "an archived attempt has no end");
     }
-    wrong
 }
 
 /// I3: attempts do not overlap in time.
-fn overlaps(execution: &Execution, snapshot: &Snapshot) -> Vec<String> {
-    let archived = snapshot.attempts.get(&execution.id).map_or(&[][..], Vec::as_slice);
+fn overlaps(execution: &Execution, snapshot: &Snapshot, findings: &mut Findings) {
     let leases = snapshot.leases.get(&execution.id).map_or(&[][..], Vec::as_slice);
-    let mut wrong = Vec::new();
-    for pair in with_open(execution, archived).windows(2) {
+    for pair in attempts(execution, snapshot).1.windows(2) {
         if pair[0].end.as_ref().is_some_and(|end| end.at > pair[1].started_at) {
-            wrong.push(format!("attempt {} started before {} ended", pair[1].index, pair[0].index));
+            let what = format!("attempt {} started before {} ended", pair[1].index, pair[0].index);
+            findings.find("I3", execution.id, what);
         }
     }
     for pair in leases.windows(2) {
         if pair[0].ended_at > pair[1].acquired_at || pair[0].fence.lease_epoch >= pair[1].fence.lease_epoch {
             let (one, two) = (pair[0].fence.lease_epoch, pair[1].fence.lease_epoch);
-            wrong.push(format!("leases {one} and {two} overlap"));
+            findings.find("I3", execution.id, format!("leases {one} and {two} overlap"));
         }
     }
-    wrong
 }
 
-/// Returns all attempts: the archived ones, then the open one.
-fn with_open<'a>(execution: &'a Execution, archived: &'a [Attempt]) -> Vec<&'a Attempt> {
+/// Returns the archived attempts, and all attempts: the archived ones, then the open one.
+fn attempts<'a>(execution: &'a Execution, snapshot: &'a Snapshot) -> (&'a [Attempt], Vec<&'a Attempt>) {
+    let archived = snapshot.attempts.get(&execution.id).map_or(&[][..], Vec::as_slice);
     let open = match &execution.attempt {
         AttemptSlot::Open(attempt) => Some(attempt),
         AttemptSlot::Next(_) => None,
     };
-    archived.iter().chain(open).collect()
+    (archived, archived.iter().chain(open).collect())
 }
 
 /// I1: finds records of an execution that does not exist.
-fn orphans(snapshot: &Snapshot) -> Vec<Finding> {
-    let known = |id: &ExecutionId| snapshot.executions.contains_key(id);
-    let mut findings = Vec::new();
-    let mut orphan = |id: &ExecutionId, what: &str| {
-        if !known(id) {
-            findings.push(Finding {
-                invariant: "I1",
-                about: id.to_string(),
-                what: format!("is gone, its {what} is not"),
-            });
-        }
-    };
-    snapshot.keys.values().for_each(|entry| orphan(&entry.execution_id, "idempotency key"));
-    snapshot.attempts.keys().for_each(|id| orphan(id, "attempts"));
-    snapshot.leases.keys().for_each(|id| orphan(id, "lease history"));
-    snapshot.payloads.keys().for_each(|id| orphan(id, "payload"));
-    snapshot.results.keys().for_each(|id| orphan(id, "result"));
-    findings
+fn orphans(snapshot: &Snapshot, findings: &mut Findings) {
+    let mut owned = |id: &ExecutionId, what| findings.check_owner(snapshot, id, what);
+    snapshot.keys.values().for_each(|entry| owned(&entry.execution_id, "idempotency key"));
+    snapshot.attempts.keys().for_each(|id| owned(id, "attempts"));
+    snapshot.leases.keys().for_each(|id| owned(id, "lease history"));
+    snapshot.payloads.keys().for_each(|id| owned(id, "payload"));
+    snapshot.results.keys().for_each(|id| owned(id, "result"));
+}
+
+/// Returns the invariants that the findings name after a healthy snapshot was damaged.
+#[cfg(test)]
+pub(crate) fn violated(
+    examine: impl Fn(&Snapshot) -> Vec<Finding>,
+    healthy: &Snapshot,
+    damage: impl FnOnce(&mut Snapshot),
+) -> Vec<&'static str> {
+    assert_eq!(examine(healthy), []);
+    let mut damaged = healthy.clone();
+    damage(&mut damaged);
+    examine(&damaged).into_iter().map(|finding| finding.invariant).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::index::Index;
     use crate::payload::Payload;
     use crate::samples::{at, running, waiting, work};
 
@@ -249,62 +254,62 @@ mod tests {
         snapshot
     }
 
-    fn invariants(snapshot: &Snapshot) -> Vec<&'static str> {
-        let partition = waiting().id.partition();
-        examine(snapshot, partition, at(1_000)).into_iter().map(|finding| finding.invariant).collect()
+    fn found(execution: Execution, damage: impl FnOnce(&mut Snapshot)) -> Vec<&'static str> {
+        let examine = |snapshot: &Snapshot| examine(snapshot, waiting().id.partition(), at(1_000));
+        violated(examine, &healthy(execution), damage)
     }
 
-    #[test]
-    fn a_healthy_partition_has_no_findings() {
-        assert_eq!(invariants(&healthy(waiting())), Vec::<&str>::new());
-        assert_eq!(invariants(&healthy(running())), Vec::<&str>::new());
+    /// Returns the invariants that a changed execution violates.
+    fn violates(change: impl FnOnce(&mut Execution), mut execution: Execution) -> Vec<&'static str> {
+        let sound = healthy(execution.clone());
+        change(&mut execution);
+        violated(
+            |snapshot| examine(snapshot, waiting().id.partition(), at(1_000)),
+            &sound,
+            |snapshot| {
+                *snapshot = healthy(execution);
+            },
+        )
     }
 
     #[test]
     fn an_index_entry_too_many_or_too_few_is_found() {
-        let mut missing = healthy(waiting());
-        missing.indexes.remove(&Index::AllExecutions);
-        assert_eq!(invariants(&missing), ["I8"]);
-        let mut extra = healthy(waiting());
-        extra.indexes.entry(Index::LeaseExpiry).or_default().insert(waiting().id, 5);
-        assert_eq!(invariants(&extra), ["I8"]);
+        assert_eq!(found(waiting(), |snapshot| drop(snapshot.indexes.remove(&Index::AllExecutions))), ["I8"]);
+        let extra = |snapshot: &mut Snapshot| {
+            snapshot.indexes.entry(Index::LeaseExpiry).or_default().insert(waiting().id, 5);
+        };
+        assert_eq!(found(waiting(), extra), ["I8"]);
     }
 
     #[test]
     fn the_doctor_reports_strays_found_by_the_store() {
-        let mut astray = healthy(waiting());
-        astray.strays.push((waiting().id, "state should be waiting, is active".into()));
-        assert_eq!(invariants(&astray), ["I8"]);
+        let stray = (waiting().id, "state should be waiting, is active".into());
+        assert_eq!(found(waiting(), |snapshot| snapshot.strays.push(stray)), ["I8"]);
     }
 
     #[test]
     fn a_payload_lost_or_changed_is_found() {
-        let mut lost = healthy(waiting());
-        lost.payloads.clear();
-        assert_eq!(invariants(&lost), ["I1"]);
-        let mut changed = healthy(waiting());
-        changed.payloads.insert(waiting().id, Payload::json("\"forged\""));
-        assert_eq!(invariants(&changed), ["I17"]);
+        assert_eq!(found(waiting(), |snapshot| snapshot.payloads.clear()), ["I1"]);
+        let forged =
+            |snapshot: &mut Snapshot| drop(snapshot.payloads.insert(waiting().id, Payload::json("\"forged\"")));
+        assert_eq!(found(waiting(), forged), ["I17"]);
     }
 
     #[test]
     fn a_result_without_success_is_found() {
-        let mut odd = healthy(running());
-        odd.results.insert(running().id, Payload::json("1"));
-        assert_eq!(invariants(&odd), ["I2"]);
+        let odd = |snapshot: &mut Snapshot| drop(snapshot.results.insert(running().id, Payload::json("1")));
+        assert_eq!(found(running(), odd), ["I2"]);
     }
 
     #[test]
     fn a_phase_that_cannot_go_on_is_found() {
-        let mut stuck = running();
-        stuck.attempt = AttemptSlot::Next(crate::execution::Origin::Initial);
-        assert!(invariants(&healthy(stuck)).contains(&"I9"));
+        let stuck =
+            |execution: &mut Execution| execution.attempt = AttemptSlot::Next(crate::execution::Origin::Initial);
+        assert!(violates(stuck, running()).contains(&"I9"));
     }
 
     #[test]
     fn an_attempt_that_is_not_there_is_found() {
-        let mut short = waiting();
-        short.attempts_made = 1;
-        assert!(invariants(&healthy(short)).contains(&"I7"));
+        assert!(violates(|execution| execution.attempts_made = 1, waiting()).contains(&"I7"));
     }
 }

@@ -2,40 +2,37 @@
 
 use std::collections::BTreeSet;
 
-use super::Finding;
+use super::{Finding, Findings};
 use crate::snapshot::Snapshot;
 use crate::step::{Step, StepCounter};
-use crate::types::ExecutionId;
 
 /// Returns the findings about the recorded steps of executions.
 pub(super) fn examine(snapshot: &Snapshot) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let mut find = |invariant, id: &ExecutionId, what: String| {
-        findings.push(Finding { invariant, about: id.to_string(), what });
-    };
+    let mut findings = Findings::default();
     for id in snapshot.steps.keys().filter(|id| !snapshot.executions.contains_key(id)) {
-        find("I1", id, "is gone, its steps are not".into());
+        findings.find("I1", id, "is gone, its steps are not");
     }
     for (id, execution) in &snapshot.executions {
         let steps = snapshot.steps.get(id).map_or(&[][..], Vec::as_slice);
         let identities: BTreeSet<_> = steps.iter().map(|step| &step.step).collect();
         if identities.len() != steps.len() {
-            find("I21", id, "has recorded a step twice".into());
+            findings.find("I21", id, "has recorded a step twice");
         }
         if steps.windows(2).any(|two| two[0].seq >= two[1].seq) {
-            find("I21", id, "has two steps of one number".into());
+            findings.find("I21", id, "has two steps of one number");
         }
         let heads: Vec<_> = steps.iter().map(Step::head).collect();
         let (counted, is) = (execution.steps, StepCounter::of(&heads));
         if counted != is {
-            find("I21", id, format!("counts its steps as {counted:?}, they are {is:?}"));
+            findings.find("I21", id, format!("counts its steps as {counted:?}, they are {is:?}"));
         }
     }
-    findings
+    findings.0
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::violated;
     use super::*;
     use crate::execution::Execution;
     use crate::payload::Payload;
@@ -62,17 +59,8 @@ mod tests {
     }
 
     #[test]
-    fn steps_as_they_should_be_have_nothing_wrong() {
-        assert_eq!(examine(&healthy()), []);
-    }
-
-    #[test]
     fn whatever_does_not_fit_is_found() {
-        let found = |damage: fn(&mut Snapshot)| {
-            let mut snapshot = healthy();
-            damage(&mut snapshot);
-            examine(&snapshot).into_iter().map(|finding| finding.invariant).collect::<Vec<_>>()
-        };
+        let found = |damage: fn(&mut Snapshot)| violated(examine, &healthy(), damage);
         fn steps(snapshot: &mut Snapshot) -> &mut Vec<Step> {
             snapshot.steps.values_mut().next().unwrap()
         }

@@ -1,16 +1,14 @@
 //! The doctor's checks of streams.
 
-use super::Finding;
+use super::{Finding, Findings};
 use crate::snapshot::Snapshot;
 use crate::stream::{StoredFrame, StreamMode, StreamRecord};
 
 /// Returns the findings about the streams of attempts.
 pub(super) fn examine(snapshot: &Snapshot) -> Vec<Finding> {
-    let mut findings = Vec::new();
+    let mut findings = Findings::default();
     for ((id, attempt), (stream, frames)) in &snapshot.streams {
-        let mut find = |invariant, what: String| {
-            findings.push(Finding { invariant, about: id.to_string(), what: format!("stream {attempt}: {what}") });
-        };
+        let mut find = |invariant, what: String| findings.find(invariant, id, format!("stream {attempt}: {what}"));
         match snapshot.executions.get(id) {
             None => find("I1", "its execution is gone".into()),
             Some(execution) => {
@@ -29,7 +27,7 @@ pub(super) fn examine(snapshot: &Snapshot) -> Vec<Finding> {
             find("I15", format!("is of mode {} and its summary is {:?}", stream.mode, stream.summary.is_some()));
         }
     }
-    findings
+    findings.0
 }
 
 /// I15: the stored frames are those of the record, without gaps, and their sizes add up to its size.
@@ -53,6 +51,7 @@ fn gaps(stream: &StreamRecord, frames: &[StoredFrame]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::violated;
     use super::*;
     use crate::execution::Execution;
     use crate::samples::{at, running};
@@ -70,27 +69,16 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_as_it_should_be_has_nothing_wrong() {
-        assert_eq!(examine(&healthy()), []);
-    }
-
-    #[test]
     fn whatever_is_missing_is_found() {
-        let found = |damage: fn(&mut Snapshot)| {
-            let mut snapshot = healthy();
-            damage(&mut snapshot);
-            examine(&snapshot).into_iter().map(|finding| finding.invariant).collect::<Vec<_>>()
-        };
-        let id = running().id;
+        let found = |damage: fn(&mut Snapshot)| violated(examine, &healthy(), damage);
+        fn stream(snapshot: &mut Snapshot) -> &mut (StreamRecord, Vec<StoredFrame>) {
+            snapshot.streams.values_mut().next().unwrap()
+        }
         assert_eq!(found(|snapshot| snapshot.executions.clear()), ["I1"]);
         assert_eq!(found(|snapshot| snapshot.executions.values_mut().for_each(|e| e.streamed = false)), ["I1"]);
         assert_eq!(found(|snapshot| snapshot.executions.values_mut().for_each(|e| e.attempts_made = 0)), ["I1"]);
-        assert_eq!(found(|snapshot| drop(snapshot.streams.values_mut().next().unwrap().1.remove(1))), ["I15"]);
-        assert_eq!(found(|snapshot| snapshot.streams.values_mut().next().unwrap().0.bytes = 1), ["I15"]);
-        assert_eq!(
-            found(|snapshot| snapshot.streams.values_mut().next().unwrap().0.mode = StreamMode::Summary),
-            ["I15"]
-        );
-        assert!(healthy().streams.contains_key(&(id, AttemptIndex(0))));
+        assert_eq!(found(|snapshot| drop(stream(snapshot).1.remove(1))), ["I15"]);
+        assert_eq!(found(|snapshot| stream(snapshot).0.bytes = 1), ["I15"]);
+        assert_eq!(found(|snapshot| stream(snapshot).0.mode = StreamMode::Summary), ["I15"]);
     }
 }

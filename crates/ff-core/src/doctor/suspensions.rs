@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Finding;
+use super::{Finding, Findings};
 use crate::execution::{Execution, Phase};
 use crate::index::pending_waitpoints;
 use crate::snapshot::Snapshot;
@@ -28,27 +28,18 @@ pub(super) fn examine(snapshot: &Snapshot) -> Vec<Finding> {
     findings.0
 }
 
-#[derive(Default)]
-struct Findings(Vec<Finding>);
-
-impl Findings {
-    fn find(&mut self, invariant: &'static str, about: &ExecutionId, what: impl Into<String>) {
-        self.0.push(Finding { invariant, about: about.to_string(), what: what.into() });
-    }
-}
-
 /// I9 and I11: the waitpoints of a suspension and the pending waitpoints of an execution exist, so that signals can
 /// reach them, and a finished execution has no pending ones.
 fn check_waitpoints(execution: &Execution, snapshot: &Snapshot, findings: &mut Findings) {
     let known = |id| snapshot.waitpoints.get(&(execution.id, id));
     if let Phase::Suspended { suspension } = &execution.phase {
         if suspension.waitpoints.is_empty() {
-            findings.find("I9", &execution.id, "is suspended on nothing");
+            findings.find("I9", execution.id, "is suspended on nothing");
         }
         for bound in &suspension.waitpoints {
             match known(bound.id) {
                 Some(waitpoint) if waitpoint.suspension_id == Some(suspension.id) && waitpoint.key == bound.key => {}
-                _ => findings.find("I9", &execution.id, format!("waits on {}, which is not its own", bound.id)),
+                _ => findings.find("I9", execution.id, format!("waits on {}, which is not its own", bound.id)),
             }
         }
     }
@@ -58,11 +49,11 @@ fn check_waitpoints(execution: &Execution, snapshot: &Snapshot, findings: &mut F
                 if waitpoint.suspension_id.is_none()
                     && waitpoint.key == pending.key
                     && waitpoint.expires_at == Some(pending.expires_at) => {}
-            _ => findings.find("I9", &execution.id, format!("made {} ahead, which is not so", pending.id)),
+            _ => findings.find("I9", execution.id, format!("made {} ahead, which is not so", pending.id)),
         }
     }
     if execution.is_finished() && !execution.pending_waitpoints.is_empty() {
-        findings.find("I11", &execution.id, "is finished with waitpoints open");
+        findings.find("I11", execution.id, "is finished with waitpoints open");
     }
 }
 
@@ -75,7 +66,7 @@ fn names_open_waitpoints_once(execution: &Execution, findings: &mut Findings) {
     let pending = execution.pending_waitpoints.iter().map(|pending| &pending.key);
     let mut seen = BTreeSet::new();
     if pending.chain(current.iter().map(|bound| &bound.key)).any(|key| !seen.insert(key)) {
-        findings.find("I11", &execution.id, "two open waitpoints have one key");
+        findings.find("I11", execution.id, "two open waitpoints have one key");
     }
 }
 
@@ -84,20 +75,17 @@ fn counts_its_signals(execution: &Execution, snapshot: &Snapshot, findings: &mut
     let signals = snapshot.signals.get(&execution.id).map_or(&[][..], Vec::as_slice);
     if signals.len() != execution.signals_taken as usize {
         let what = format!("took {} signals but has {}", execution.signals_taken, signals.len());
-        findings.find("I11", &execution.id, what);
+        findings.find("I11", execution.id, what);
     }
     let ids: BTreeSet<_> = signals.iter().map(|signal| signal.id).collect();
     if ids.len() != signals.len() {
-        findings.find("I11", &execution.id, "has a signal twice");
+        findings.find("I11", execution.id, "has a signal twice");
     }
     for signal in signals {
         let payload = snapshot.signal_payloads.get(&(execution.id, signal.id));
         if payload.map_or(0, |payload| payload.bytes.len() as u64) != signal.payload_bytes {
-            findings.find(
-                "I17",
-                &execution.id,
-                format!("the bytes of signal {} are not those it came with", signal.id),
-            );
+            let what = format!("the bytes of signal {} are not those it came with", signal.id);
+            findings.find("I17", execution.id, what);
         }
     }
     let counted = match &execution.phase {
@@ -106,7 +94,7 @@ fn counts_its_signals(execution: &Execution, snapshot: &Snapshot, findings: &mut
     };
     let past_signals = execution.last_suspension.iter().flat_map(|past| &past.signals);
     if let Some(lost) = counted.into_iter().chain(past_signals).find(|counted| !ids.contains(&counted.signal_id)) {
-        findings.find("I11", &execution.id, format!("counts signal {}, which it never took", lost.signal_id));
+        findings.find("I11", execution.id, format!("counts signal {}, which it never took", lost.signal_id));
     }
 }
 
@@ -116,11 +104,7 @@ fn counts_its_signals(execution: &Execution, snapshot: &Snapshot, findings: &mut
 fn a_secret_is_current(snapshot: &Snapshot, findings: &mut Findings) {
     let Some(ring) = &snapshot.ring else { return };
     if ring.current.as_ref().is_none_or(|kid| ring.keys.get(kid).is_none_or(|key| key.expires_at.is_some())) {
-        findings.0.push(Finding {
-            invariant: "I12",
-            about: "the key ring".into(),
-            what: "no secret is current".into(),
-        });
+        findings.find("I12", "the key ring", "no secret is current");
     }
 }
 
@@ -139,17 +123,13 @@ fn pending_index(snapshot: &Snapshot, findings: &mut Findings) {
     let expected: BTreeMap<_, _> = snapshot.executions.values().flat_map(pending_waitpoints).collect();
     if expected != snapshot.pending_waitpoints {
         let what = format!("should be {expected:?}, is {:?}", snapshot.pending_waitpoints);
-        findings.0.push(Finding { invariant: "I8", about: "waitpoints made ahead".into(), what });
+        findings.find("I8", "waitpoints made ahead", what);
     }
 }
 
 /// I1: finds records of an execution that does not exist.
 fn orphans(snapshot: &Snapshot, findings: &mut Findings) {
-    let mut owned = |id: &ExecutionId, what: &str| {
-        if !snapshot.executions.contains_key(id) {
-            findings.find("I1", id, format!("is gone, its {what} is not"));
-        }
-    };
+    let mut owned = |id: &ExecutionId, what| findings.check_owner(snapshot, id, what);
     snapshot.waitpoints.keys().for_each(|(id, _)| owned(id, "waitpoint"));
     snapshot.signals.keys().for_each(|id| owned(id, "signals"));
     snapshot.signal_payloads.keys().for_each(|(id, _)| owned(id, "signal's payload"));
@@ -159,6 +139,7 @@ fn orphans(snapshot: &Snapshot, findings: &mut Findings) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::violated;
     use super::*;
     use crate::execution::Execution;
     use crate::fixture::ExecutionFixture;
@@ -180,18 +161,12 @@ mod tests {
     /// Returns the doctor's findings after records of a healthy execution were changed without the rules.
     fn found(harm: impl FnOnce(&mut Snapshot, ExecutionId)) -> Vec<&'static str> {
         let fixture = fixture();
-        let mut snapshot = fixture.model.snapshot(fixture.id.partition());
-        harm(&mut snapshot, fixture.id);
-        examine(&snapshot).into_iter().map(|finding| finding.invariant).collect()
+        let healthy = fixture.model.snapshot(fixture.id.partition());
+        violated(examine, &healthy, |snapshot| harm(snapshot, fixture.id))
     }
 
     fn execution(snapshot: &mut Snapshot, id: ExecutionId) -> &mut Execution {
         snapshot.executions.get_mut(&id).unwrap()
-    }
-
-    #[test]
-    fn a_healthy_wait_has_no_findings() {
-        assert_eq!(found(|_, _| {}), Vec::<&str>::new());
     }
 
     #[test]

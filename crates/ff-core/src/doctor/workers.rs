@@ -1,17 +1,15 @@
 //! The doctor's checks of workers and of the feed of events.
 
-use super::Finding;
+use super::{Finding, Findings};
 use crate::limits;
 use crate::snapshot::Snapshot;
 use crate::types::TimestampMs;
 
 /// Returns the findings about the workers whose home is this partition, and about its event feed.
 pub(super) fn examine(snapshot: &Snapshot, partition: u16, now: TimestampMs) -> Vec<Finding> {
-    let mut findings = Vec::new();
+    let mut findings = Findings::default();
     for (id, worker) in &snapshot.workers {
-        let mut find = |invariant, what: &str| {
-            findings.push(Finding { invariant, about: format!("worker {id}"), what: what.into() });
-        };
+        let mut find = |invariant, what: &str| findings.find(invariant, format!("worker {id}"), what);
         if worker.worker_instance_id != *id || worker.partition != partition {
             find("I1", "is kept under another name, or far from home");
         }
@@ -19,32 +17,28 @@ pub(super) fn examine(snapshot: &Snapshot, partition: u16, now: TimestampMs) -> 
             find("I18", "was heard of before it registered, or in the future");
         }
     }
-    findings.extend(feed(snapshot).into_iter().map(|(invariant, what)| Finding {
-        invariant,
-        about: "the feed".into(),
-        what: what.into(),
-    }));
-    findings
+    feed(snapshot, &mut findings);
+    findings.0
 }
 
 /// I15 and I18: events are recorded in order, within bounds, and only since the feed began.
-fn feed(snapshot: &Snapshot) -> Vec<(&'static str, &'static str)> {
-    let mut wrong = Vec::new();
+fn feed(snapshot: &Snapshot, findings: &mut Findings) {
+    let mut find = |invariant, what: &str| findings.find(invariant, "the feed", what);
     if snapshot.events.windows(2).any(|pair| pair[0].position >= pair[1].position) {
-        wrong.push(("I18", "does not tell things in their order"));
+        find("I18", "does not tell things in their order");
     }
     if snapshot.events.len() > limits::FEED {
-        wrong.push(("I15", "keeps more than it may"));
+        find("I15", "keeps more than it may");
     }
     let since = snapshot.feed.map(|feed| feed.since);
     if snapshot.events.first().is_some_and(|first| since.is_none_or(|since| first.position.at < since)) {
-        wrong.push(("I15", "tells what happened before anybody followed"));
+        find("I15", "tells what happened before anybody followed");
     }
-    wrong
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::violated;
     use super::*;
     use crate::event::{Event, EventKind, EventRecord, Feed};
     use crate::samples::{at, waiting};
@@ -57,10 +51,8 @@ mod tests {
     fn found(damage: impl FnOnce(&mut Snapshot)) -> Vec<&'static str> {
         let feed = Some(Feed { since: at(1), until: at(9) });
         let events = vec![record(at(1), 0), record(at(1), 1)];
-        let mut snapshot = Snapshot { feed, events, ..Snapshot::default() };
-        assert_eq!(examine(&snapshot, 0, at(2)), []);
-        damage(&mut snapshot);
-        examine(&snapshot, 0, at(2)).into_iter().map(|finding| finding.invariant).collect()
+        let healthy = Snapshot { feed, events, ..Snapshot::default() };
+        violated(|snapshot| examine(snapshot, 0, at(2)), &healthy, damage)
     }
 
     #[test]

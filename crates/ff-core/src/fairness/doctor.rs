@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::TurnQueue;
-use crate::doctor::Finding;
+use crate::doctor::{Finding, Findings};
 use crate::execution::Phase;
 use crate::snapshot::Snapshot;
 use crate::types::{FairKey, Kind, LaneId, RequirementClass};
@@ -12,10 +12,8 @@ use crate::types::{FairKey, Kind, LaneId, RequirementClass};
 /// I9: the lane of a waiting execution with a key is marked as keyed, because a claim looks for turns only in such
 /// lanes.
 pub(crate) fn examine(snapshot: &Snapshot) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let mut find = |invariant, lane: &LaneId, key: &FairKey, what: String| {
-        findings.push(Finding { invariant, about: format!("key {key:?} of lane {lane}"), what });
-    };
+    let mut findings = Findings::default();
+    let about = |lane: &LaneId, key: &FairKey| format!("key {key:?} of lane {lane}");
     let mut counted: BTreeMap<(LaneId, FairKey), BTreeMap<(Kind, RequirementClass), u32>> = BTreeMap::new();
     for execution in snapshot.executions.values() {
         if execution.phase == Phase::Waiting && !execution.fair_key.is_empty() {
@@ -35,23 +33,13 @@ pub(crate) fn examine(snapshot: &Snapshot) -> Vec<Finding> {
         let should = counted.get(name).unwrap_or(&none);
         let does = snapshot.turns.get(name).map_or(&none, |turn| &turn.waiting);
         if should != does {
-            find("I8", &name.0, &name.1, format!("should have {should:?} waiting, counts {does:?}"));
+            let what = format!("should have {should:?} waiting, counts {does:?}");
+            findings.find("I8", about(&name.0, &name.1), what);
         }
         if !should.is_empty() && !snapshot.lanes.get(&name.0).is_some_and(|lane| lane.keyed) {
-            find("I9", &name.0, &name.1, "waits, and its lane does not know of keys".into());
+            findings.find("I9", about(&name.0, &name.1), "waits, and its lane does not know of keys");
         }
     }
-    let all: BTreeSet<_> = lists.keys().chain(snapshot.turn_queues.keys()).collect();
-    for list in all {
-        let no_keys = BTreeMap::new();
-        let should = lists.get(list).unwrap_or(&no_keys);
-        let does = snapshot.turn_queues.get(list).unwrap_or(&no_keys);
-        for key in should.keys().chain(does.keys()).collect::<BTreeSet<_>>() {
-            if should.get(key) != does.get(key) {
-                let what = format!("in {:?} should be {:?}, is {:?}", list.1, should.get(key), does.get(key));
-                find("I8", &list.0, key, what);
-            }
-        }
-    }
-    findings
+    findings.compare(&lists, &snapshot.turn_queues, |(lane, _), key| about(lane, key));
+    findings.0
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::doctor::violated;
 use crate::engine_error::{Code, Refusal};
 use crate::execution::contracts::{CancelArgs, SubmitArgs};
 use crate::lane::Lane;
@@ -217,13 +218,8 @@ fn turns_that_do_not_follow_from_what_waits_are_found() {
     let (mut fixture, _) = fair();
     many(&mut fixture, "a", 1);
     let healthy = fixture.model.snapshot(0);
-    assert_eq!(examine(&healthy), []);
     let name = (lane().lane, key("a"));
-    let found = |damage: &dyn Fn(&mut crate::snapshot::Snapshot)| {
-        let mut snapshot = healthy.clone();
-        damage(&mut snapshot);
-        examine(&snapshot).into_iter().map(|finding| finding.invariant).collect::<Vec<_>>()
-    };
+    let found = |damage: &dyn Fn(&mut crate::snapshot::Snapshot)| violated(examine, &healthy, damage);
     assert_eq!(found(&|snapshot| drop(snapshot.turns.remove(&name))), ["I8", "I8", "I8"]);
     assert_eq!(found(&|snapshot| drop(snapshot.turn_queues.pop_first())), ["I8"]);
     assert_eq!(found(&|snapshot| snapshot.executions.clear()), ["I8"]);

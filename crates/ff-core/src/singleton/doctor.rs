@@ -1,13 +1,13 @@
 //! The doctor's checks of the queues of singleton and debounce keys.
 
-use crate::doctor::Finding;
+use crate::doctor::{Finding, Findings};
 use crate::execution::{Execution, Phase};
 use crate::snapshot::Snapshot;
 
 /// Returns all errors in the queues of singleton and debounce keys: I14, at most one execution of a singleton key runs.
 pub(crate) fn examine(snapshot: &Snapshot) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let mut find = |about: String, what: String| findings.push(Finding { invariant: "I14", about, what });
+    let mut findings = Findings::default();
+    let mut find = |about: String, what: String| findings.find("I14", about, what);
     for ((namespace, name), queue) in &snapshot.key_queues {
         let about = format!("{namespace}/{name}");
         if queue.is_empty() {
@@ -41,5 +41,5 @@ pub(crate) fn examine(snapshot: &Snapshot) -> Vec<Finding> {
             find(id.to_string(), "is behind another, yet it may run or has ended".into());
         }
     }
-    findings
+    findings.0
 }

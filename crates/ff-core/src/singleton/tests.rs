@@ -3,6 +3,7 @@
 use uuid::Uuid;
 
 use super::*;
+use crate::doctor::violated;
 use crate::engine_error::Code;
 use crate::entropy::{Entropy, SeededEntropy};
 use crate::execution::contracts::{CancelArgs, CompleteArgs, Start, SubmitArgs, SubmittedExecution};
@@ -11,6 +12,7 @@ use crate::operation::{Conditions, Operation, PumpArgs};
 use crate::partition::PartitionConfig;
 use crate::payload::Payload;
 use crate::samples::{at, work};
+use crate::snapshot::Snapshot;
 
 fn keyed(nth: u128, rule: KeyRule) -> SubmitArgs {
     SubmitArgs { uuid: Uuid::from_u128(nth), key_rule: Some(Box::new(rule)), ..work() }
@@ -183,14 +185,10 @@ fn a_queue_that_does_not_fit_its_executions_is_found() {
     let mut fixture = ExecutionFixture::waiting(&only(1, OnConflict::Queue), at(0));
     fixture.ask(only(2, OnConflict::Queue), at(1)).unwrap();
     let healthy = fixture.model.snapshot(fixture.id.partition());
-    assert_eq!(examine(&healthy), []);
-    let mut turned = healthy.clone();
-    turned.key_queues.values_mut().for_each(|queue| queue.reverse());
-    assert_eq!(examine(&turned).len(), 2, "each is behind another than it says");
-    let mut lost = healthy.clone();
-    lost.key_queues.clear();
-    assert_eq!(examine(&lost).len(), 2, "both live and are in no queue");
-    let mut ready = healthy;
-    ready.executions.values_mut().for_each(|one| one.phase = Phase::Waiting);
-    assert_eq!(examine(&ready).len(), 1, "one is behind another and may run");
+    let found = |damage: fn(&mut Snapshot)| violated(examine, &healthy, damage).len();
+    let turned = found(|snapshot| snapshot.key_queues.values_mut().for_each(|queue| queue.reverse()));
+    assert_eq!(turned, 2, "each is behind another than it says");
+    assert_eq!(found(|snapshot| snapshot.key_queues.clear()), 2, "both live and are in no queue");
+    let ready = found(|snapshot| snapshot.executions.values_mut().for_each(|one| one.phase = Phase::Waiting));
+    assert_eq!(ready, 1, "one is behind another and may run");
 }
