@@ -11,10 +11,9 @@ use super::{Event, EventKind};
 use crate::engine_error::{Code, Refusal};
 use crate::event::contracts::EventsPage;
 use crate::execution::Execution;
-use crate::json::as_text;
 use crate::limits;
 use crate::signal::Position;
-use crate::types::{ExecutionId, FlowId, Kind, LaneId, Namespace, TimestampMs};
+use crate::types::{ExecutionId, FlowId, Kind, LaneId, Namespace, TimestampMs, as_text};
 
 /// The time span in which every event of a partition is recorded. Without readers nothing is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,11 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
 use crate::execution::contracts::ExecutionInfo;
 use crate::execution::{Execution, Tags};
-use crate::types::{ExecutionId, FlowId, Kind, LaneId, TagKey, TagValue};
+use crate::types::{ExecutionId, FlowId, Kind, LaneId, TagKey, TagValue, as_text};
 
 /// Which executions of its namespace a policy applies to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -138,23 +136,7 @@ impl FromStr for Per {
     }
 }
 
-macro_rules! as_text {
-    ($($name:ident)*) => {$(
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-                text.parse().map_err(serde::de::Error::custom)
-            }
-        }
-    )*};
-}
-as_text! { Scope Per }
+as_text!(Scope, Per);
 
 #[cfg(test)]
 mod tests {

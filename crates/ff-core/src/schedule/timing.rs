@@ -3,12 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::Zone;
 use super::cron::{BadCron, Cron};
 use crate::limits;
-use crate::types::TimestampMs;
+use crate::types::{TimestampMs, as_text};
 
 /// The times of ticks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,18 +43,7 @@ impl fmt::Display for CronText {
     }
 }
 
-impl Serialize for CronText {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.text)
-    }
-}
-
-impl<'de> Deserialize<'de> for CronText {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
-    }
-}
+as_text!(CronText);
 
 #[cfg(feature = "schema")]
 impl schemars::JsonSchema for CronText {

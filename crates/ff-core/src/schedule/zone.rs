@@ -6,9 +6,8 @@ use std::str::FromStr;
 use jiff::civil::DateTime;
 use jiff::tz::{AmbiguousOffset, TimeZone};
 use jiff::{SignedDuration, Timestamp};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::types::TimestampMs;
+use crate::types::{TimestampMs, as_text};
 
 /// Number of names that are suggested in place of an unknown one.
 const SUGGESTIONS: usize = 3;
@@ -78,18 +77,7 @@ impl fmt::Display for Zone {
     }
 }
 
-impl Serialize for Zone {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
-
-impl<'de> Deserialize<'de> for Zone {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-        name.parse().map_err(serde::de::Error::custom)
-    }
-}
+as_text!(Zone);
 
 #[cfg(feature = "schema")]
 impl schemars::JsonSchema for Zone {

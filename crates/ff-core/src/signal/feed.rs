@@ -10,9 +10,8 @@ use super::contracts::DeliveriesPage;
 use super::{Effect, Signal, Source};
 use crate::engine_error::{Code, Refusal};
 use crate::execution::Execution;
-use crate::json::as_text;
 use crate::limits;
-use crate::types::{ExecutionId, Namespace, SignalId, SignalName, TimestampMs, WaitpointId};
+use crate::types::{ExecutionId, Namespace, SignalId, SignalName, TimestampMs, WaitpointId, as_text};
 
 /// A delivered signal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -105,12 +105,34 @@ macro_rules! checked_text {
             }
         }
 
+        crate::types::from_text!($name);
+    )*};
+}
+pub(super) use checked_text;
+
+/// Implements `Deserialize` for values that are parsed from text.
+macro_rules! from_text {
+    ($($name:ident),*) => {$(
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-                Self::parse(&text).map_err(serde::de::Error::custom)
+                let text = <std::borrow::Cow<'de, str> as serde::Deserialize>::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
             }
         }
     )*};
 }
-pub(super) use checked_text;
+pub(crate) use from_text;
+
+/// Implements serde for values that are text in JSON.
+macro_rules! as_text {
+    ($($name:ident),*) => {
+        $(impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        })*
+
+        crate::types::from_text!($($name),*);
+    };
+}
+pub(crate) use as_text;

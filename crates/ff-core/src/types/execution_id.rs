@@ -3,12 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
 
 use crate::crc16::crc16;
 use crate::partition::PartitionConfig;
-use crate::types::{FlowId, IdempotencyKey, Namespace, QueueName};
+use crate::types::{FlowId, IdempotencyKey, Namespace, QueueName, as_text};
 
 /// The id of an execution, `{fp:N}:<uuid>`: its flow partition, and its own uuid.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -111,18 +110,7 @@ impl FromStr for ExecutionId {
     }
 }
 
-impl Serialize for ExecutionId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for ExecutionId {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
-    }
-}
+as_text!(ExecutionId);
 
 #[cfg(test)]
 mod tests {

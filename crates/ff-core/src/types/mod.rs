@@ -12,6 +12,7 @@ mod uuids;
 
 pub use api_key::{KeyId, KeyName};
 pub use checked_text::BadText;
+pub(crate) use checked_text::{as_text, from_text};
 pub use class::RequirementClass;
 pub use execution_id::{ExecutionId, ExecutionIdError};
 pub use execution_uuid::new_execution_uuid;

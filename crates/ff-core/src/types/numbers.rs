@@ -7,11 +7,30 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::limits;
 
-/// Milliseconds since 1970, by the store's clock.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(transparent)]
-pub struct TimestampMs(pub i64);
+macro_rules! numbers {
+    ($($(#[$doc:meta])* $name:ident: $type:ty;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[serde(transparent)]
+        pub struct $name(pub $type);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    )*};
+}
+
+numbers! {
+    /// Milliseconds since 1970, by the store's clock.
+    TimestampMs: i64;
+    /// Number of leases an execution has had; every lease has a higher one than the last.
+    LeaseEpoch: u64;
+    /// Number of an attempt, from 0.
+    AttemptIndex: u32;
+}
 
 impl TimestampMs {
     /// Returns the milliseconds from `earlier` to this time; zero if this time is not later.
@@ -37,45 +56,15 @@ impl Sub<u64> for TimestampMs {
     }
 }
 
-impl fmt::Display for TimestampMs {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-/// Number of leases an execution has had; every lease has a higher one than the last.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(transparent)]
-pub struct LeaseEpoch(pub u64);
-
 impl LeaseEpoch {
     pub fn next(self) -> Self {
         Self(self.0 + 1)
     }
 }
 
-impl fmt::Display for LeaseEpoch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-/// Number of an attempt, from 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(transparent)]
-pub struct AttemptIndex(pub u32);
-
 impl AttemptIndex {
     pub fn new(index: u32) -> Self {
         Self(index)
-    }
-}
-
-impl fmt::Display for AttemptIndex {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
     }
 }
 

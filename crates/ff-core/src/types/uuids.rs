@@ -3,8 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::Serialize;
 use uuid::Uuid;
+
+use super::checked_text::from_text;
 
 /// Parses the only valid form of an id: lower case, with hyphens. Another spelling of the same uuid would be another key.
 pub(super) fn parse_hyphenated(text: &str) -> Option<Uuid> {
@@ -65,12 +67,7 @@ macro_rules! uuid_ids {
             }
         }
 
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-                text.parse().map_err(serde::de::Error::custom)
-            }
-        }
+        from_text!($name);
 
         impl FromStr for $name {
             type Err = NotAUuid;

@@ -6,9 +6,8 @@ use std::str::FromStr;
 use super::{ExecutionInfo, Filter};
 use crate::engine_error::{Code, Refusal, check_page};
 use crate::execution::Execution;
-use crate::json::as_text;
 use crate::limits;
-use crate::types::{ExecutionId, TimestampMs};
+use crate::types::{ExecutionId, TimestampMs, as_text};
 
 /// Request for one page of a listing, newest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
