@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 
-use super::perform::run;
+use super::perform::{run, typed_calls};
 use super::{BoxedAnswer, Perform};
 use crate::api_key::ApiKey;
 use crate::contracts::*;
@@ -48,39 +48,14 @@ pub trait EngineStore: Perform {
         self.pump_partition(PumpArgs { partition })
     }
 
-    operations!(operation_calls);
-    queries!(query_calls);
+    operations!(calls_of_engines);
+    queries!(calls_of_engines);
 }
 
-macro_rules! operation_calls {
-    (
-        callers { $($callers:tt)* }
-        engine { $($(#[$doc:meta])* $call:ident: $name:ident($args:ty) -> $reply:ident($answer:ty) $(from $from:ident($decision:ty))?;)* }
-        $($rest:tt)*
-    ) => {$(
-        $(#[$doc])*
-        fn $call(&self, args: $args) -> BoxedAnswer<'_, $answer> {
-            run(self.perform(args.into_operation()), <$args>::answer)
-        }
-    )*};
+macro_rules! calls_of_engines {
+    (callers $callers:tt engine { $($rows:tt)* }) => { typed_calls! { $($rows)* } };
 }
-use operation_calls;
-
-macro_rules! query_calls {
-    (
-        callers { $($callers:tt)* }
-        engine { $($(#[$doc:meta])* $call:ident($($arg:ident: $type:ty),*) -> $answer:ty = $name:ident($query:ty): $value:expr;)* }
-    ) => {$(
-        $(#[$doc])*
-        fn $call(&self $(, $arg: $type)*) -> BoxedAnswer<'_, $answer> {
-            run(self.query(Query::$name($value)), |reply| match reply {
-                QueryReply::$name(answer) => Some(answer),
-                _ => None,
-            })
-        }
-    )*};
-}
-use query_calls;
+use calls_of_engines;
 
 /// The ready and the unroutable work of a partition, and its next due time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -21,8 +21,8 @@ pub trait Perform: Send + Sync {
 
     fn query(&self, query: Query) -> BoxedAnswer<'_, QueryReply>;
 
-    operations!(operation_calls);
-    queries!(query_calls);
+    operations!(calls_of_callers);
+    queries!(calls_of_callers);
 }
 
 /// A store's handler of one kind of operation or query.
@@ -30,21 +30,20 @@ pub trait Handle<Request, Reply> {
     fn handle(&self, request: Request) -> impl Future<Output = Answer<Reply>> + Send;
 }
 
-macro_rules! operation_calls {
-    (callers { $($(#[$doc:meta])* $call:ident: $name:ident($args:ty) -> $reply:ident($answer:ty) $(from $from:ident($decision:ty))?;)* } $($rest:tt)*) => {$(
+macro_rules! calls_of_callers {
+    (callers { $($rows:tt)* } engine $engine:tt) => { typed_calls! { $($rows)* } };
+}
+use calls_of_callers;
+
+/// Defines the typed call of each row of the tables.
+macro_rules! typed_calls {
+    ($($(#[$doc:meta])* $call:ident: $name:ident($args:ty) -> $reply:ident($answer:ty) $(from $from:ident($decision:ty))?;)*) => {$(
         $(#[$doc])*
         fn $call(&self, args: $args) -> BoxedAnswer<'_, $answer> {
             run(self.perform(args.into_operation()), <$args>::answer)
         }
     )*};
-}
-use operation_calls;
-
-macro_rules! query_calls {
-    (
-        callers { $($(#[$doc:meta])* $call:ident($($arg:ident: $type:ty),*) -> $answer:ty = $name:ident($query:ty): $value:expr;)* }
-        $($rest:tt)*
-    ) => {$(
+    ($($(#[$doc:meta])* $call:ident($($arg:ident: $type:ty),*) -> $answer:ty = $name:ident($query:ty): $value:expr;)*) => {$(
         $(#[$doc])*
         fn $call(&self $(, $arg: $type)*) -> BoxedAnswer<'_, $answer> {
             run(self.query(Query::$name($value)), |reply| match reply {
@@ -54,7 +53,7 @@ macro_rules! query_calls {
         }
     )*};
 }
-use query_calls;
+pub(super) use typed_calls;
 
 /// Extracts the answer from a reply.
 pub(super) fn run<R: Send + 'static, T: Send + 'static>(
