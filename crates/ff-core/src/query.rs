@@ -6,7 +6,7 @@ use crate::api_key::contracts::{KeysPage, ListKeysArgs};
 use crate::backend::{BoxedAnswer, Handle, PartitionStatus};
 use crate::budget::contracts::{BudgetLedgerSums, PendingUsage, ReadBudgetLedger, UsageBacklogArgs, UsageInfo};
 use crate::contracts::{QueueArgs, QueueFacts};
-use crate::engine_error::Refusal;
+use crate::engine_error::{Refusal, check_page};
 use crate::event::contracts::{EventsArgs, EventsPage};
 use crate::execution::contracts::{Attempts, ExecutionEnd, ExecutionInfo, ListArgs, Page};
 use crate::flow::contracts::{
@@ -14,6 +14,7 @@ use crate::flow::contracts::{
     ListFlowsArgs, MembersPage,
 };
 use crate::lane::contracts::{LaneInfo, LanesPage, ListLanesArgs, ListQueueArgs, QueuedExecution};
+use crate::limits;
 use crate::partition::{PartitionConfig, check_id, check_partition};
 use crate::payload::Payload;
 use crate::quota::QuotaSet;
@@ -190,9 +191,7 @@ macro_rules! define_queries {
                     $(Self::$ename(_) => stringify!($ecall),)*
                 }
             }
-        }
 
-        impl Query {
             /// Refuses arguments that are invalid in every state of the store.
             pub fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
                 match self {
@@ -313,9 +312,11 @@ checks! {
     |query, partitions| check_id(&query.execution_id, partitions).and(query.check()) =>
         SignalsArgs, ReadStreamArgs, ListStepsArgs;
     |query, _partitions| query.check() =>
-        ListArgs, ListLanesArgs, ListWorkersArgs, DeliveriesArgs, FlowMembersArgs, FlowEdgesArgs, ListFlowsArgs,
-        FlowEventsArgs, EventsArgs, ListKeysArgs, QuotaKeysArgs, QuotaSlotsArgs, ListSchedulesArgs;
-    |query, partitions| DueSchedulesArgs::check_for(query, partitions) => DueSchedulesArgs;
+        ListArgs, DeliveriesArgs, FlowMembersArgs, FlowEdgesArgs, ListFlowsArgs, FlowEventsArgs, EventsArgs;
+    |query, _partitions| check_page(query.limit, limits::PAGE) =>
+        ListLanesArgs, ListWorkersArgs, ListKeysArgs, QuotaKeysArgs, QuotaSlotsArgs, ListSchedulesArgs;
+    |query, partitions| check_partition(query.partition, partitions).and(check_page(query.limit, limits::PAGE)) =>
+        DueSchedulesArgs;
     |_query, _partitions| Ok(()) =>
         DescribeLane, DescribeLiveLane, ListKids, DescribeFlow, Now, ListSweepableWorkers, FindKey, VerifyToken,
         NamespaceOf, NamespaceOfFlow, EndOfFlow, ReadQuotaSet, ListAllQuotas, ReadBudgetLedger, UsageBacklogArgs,

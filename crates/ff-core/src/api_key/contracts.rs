@@ -3,8 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::KeyInfo;
-use crate::engine_error::{Refusal, check_page};
-use crate::limits;
 use crate::types::KeyId;
 
 pub use super::create::{CreateKeyArgs, CreatedKey};
@@ -15,12 +13,6 @@ pub use super::revoke::{RevokeKeyArgs, RevokedKey};
 pub struct ListKeysArgs {
     pub after: Option<KeyId>,
     pub limit: usize,
-}
-
-impl ListKeysArgs {
-    pub fn check(&self) -> Result<(), Refusal> {
-        check_page(self.limit, limits::PAGE)
-    }
 }
 
 /// One page of a listing.

@@ -186,9 +186,7 @@ macro_rules! define_operations {
                     $(Self::$ename(_) => stringify!($ecall),)*
                 }
             }
-        }
 
-        impl Operation {
             /// Refuses arguments that no state of the store could make acceptable.
             pub fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
                 match self {

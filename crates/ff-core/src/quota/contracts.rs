@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::{QuotaPolicy, QuotaUse};
-use crate::engine_error::{Refusal, check_page};
 use crate::limits;
 use crate::types::{ExecutionId, LeaseEpoch, Namespace, QuotaName, QuotaPolicyId, TimestampMs};
 
@@ -68,12 +67,6 @@ pub struct QuotaKeysArgs {
     pub limit: usize,
 }
 
-impl QuotaKeysArgs {
-    pub fn check(&self) -> Result<(), Refusal> {
-        check_page(self.limit, limits::PAGE)
-    }
-}
-
 /// The next values of a policy's key that are in use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QuotaKeysPage {
@@ -88,12 +81,6 @@ pub struct QuotaSlotsArgs {
     pub policy_id: QuotaPolicyId,
     pub after: Option<String>,
     pub limit: usize,
-}
-
-impl QuotaSlotsArgs {
-    pub fn check(&self) -> Result<(), Refusal> {
-        check_page(self.limit, limits::PAGE)
-    }
 }
 
 /// A page of held slots, and the start of the next page.

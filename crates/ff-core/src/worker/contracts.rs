@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine_error::{Refusal, check_page};
-use crate::limits;
 use crate::types::{Namespace, TimestampMs, WorkerInstanceId};
 use crate::worker::Worker;
 
@@ -22,10 +20,6 @@ pub struct ListWorkersArgs {
 }
 
 impl ListWorkersArgs {
-    pub fn check(&self) -> Result<(), Refusal> {
-        check_page(self.limit, limits::PAGE)
-    }
-
     /// Returns whether a worker instance matches the request.
     pub fn wants(&self, worker: &Worker, now: TimestampMs) -> bool {
         !worker.is_gone(now)

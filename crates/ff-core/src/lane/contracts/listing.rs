@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine_error::{Refusal, check_page};
 use crate::execution::Blocker;
 use crate::index::Index;
 use crate::lane::LaneSettings;
@@ -29,10 +28,6 @@ pub struct ListLanesArgs {
 }
 
 impl ListLanesArgs {
-    pub fn check(&self) -> Result<(), Refusal> {
-        check_page(self.limit, limits::PAGE)
-    }
-
     /// Returns the position after which the page begins, in the order of keys. No lane needs to have this key.
     ///
     /// The keys of a namespace other than the default one are adjacent: they begin with the namespace and a slash.
