@@ -154,8 +154,7 @@ impl std::error::Error for Refusal {}
 pub(crate) fn check_page(limit: usize, most: usize) -> Result<(), Refusal> {
     match limit {
         0 => Err(Refusal::invalid("limit", "must be at least 1")),
-        sent if sent > most => Err(Refusal::over_limit(Code::LimitExceeded, "limit", most, sent)),
-        _ => Ok(()),
+        sent => check_limit(Code::LimitExceeded, "limit", most, sent),
     }
 }
 

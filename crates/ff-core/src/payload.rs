@@ -6,6 +6,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest, Sha256};
 
+use crate::token::hex::{from_hex, to_hex};
 use crate::types::ContentType;
 
 /// Input or result of an execution: opaque bytes and their content type.
@@ -61,8 +62,7 @@ struct KeptPayload {
 impl Serialize for Payload {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let text = std::str::from_utf8(&self.bytes).ok().map(str::to_owned);
-        let digits = || self.bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        let hex = text.is_none().then(digits);
+        let hex = text.is_none().then(|| to_hex(&self.bytes));
         KeptPayload { content_type: self.content_type.clone(), text, hex }.serialize(serializer)
     }
 }
@@ -76,11 +76,6 @@ impl<'de> Deserialize<'de> for Payload {
         };
         Ok(Self::new(content_type, bytes))
     }
-}
-
-fn from_hex(digits: &str) -> Option<Vec<u8>> {
-    let pairs = digits.as_bytes().chunks(2);
-    pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
 }
 
 /// A digest of a payload's bytes, for places where only their equality matters.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit, check_range};
 use crate::entropy::JITTER_SCALE;
 use crate::execution::Failure;
 use crate::lane::REQUIRED;
@@ -241,17 +241,10 @@ impl Policy {
             }
         }
         let categories = &retry.retryable_categories;
-        if categories.len() > limits::RETRYABLE_CATEGORIES {
-            return Err(Refusal::over_limit(
-                Code::InvalidPolicyJson,
-                "retry_policy.retryable_categories",
-                limits::RETRYABLE_CATEGORIES,
-                categories.len(),
-            ));
-        }
+        let field = "retry_policy.retryable_categories";
+        check_limit(Code::InvalidPolicyJson, field, limits::RETRYABLE_CATEGORIES, categories.len())?;
         for (at, category) in categories.iter().enumerate() {
-            crate::types::Kind::parse(category)
-                .map_err(|error| bad(&format!("retry_policy.retryable_categories[{at}]")).because(error))?;
+            crate::types::Kind::parse(category).map_err(|error| bad(&format!("{field}[{at}]")).because(error))?;
         }
         if let Some(ms) = self.timeout_policy.attempt_timeout_ms {
             in_range("timeout_policy.attempt_timeout_ms", ms, 1, limits::SPAN_MAX_MS)?;
@@ -277,12 +270,7 @@ fn bad(field: &str) -> Refusal {
 }
 
 fn in_range(field: &str, sent: u64, low: u64, high: u64) -> Result<(), Refusal> {
-    if (low..=high).contains(&sent) {
-        return Ok(());
-    }
-    let mut refusal = bad(field).because(format!("must be from {low} to {high}, got {sent}"));
-    refusal.limit = Some((if sent < low { low } else { high }, sent));
-    Err(refusal)
+    check_range(field, sent, low, high).map_err(|refusal| Refusal { code: Code::InvalidPolicyJson, ..refusal })
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::{ApiKey, KeyHash, KeyInfo, Role};
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, key_partition};
@@ -46,10 +46,8 @@ impl CreateKeyArgs {
     fn check_ttl(&self) -> Result<(), Refusal> {
         match self.ttl_ms {
             Some(0) => Err(Refusal::invalid("ttl_ms", "must be at least 1")),
-            Some(sent) if sent > limits::SPAN_MAX_MS => {
-                Err(Refusal::over_limit(Code::LimitExceeded, "ttl_ms", limits::SPAN_MAX_MS, sent))
-            }
-            _ => Ok(()),
+            Some(sent) => check_limit(Code::LimitExceeded, "ttl_ms", limits::SPAN_MAX_MS, sent),
+            None => Ok(()),
         }
     }
 }

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use super::ledger::{BudgetLedger, SoftCrossing, add, amount, fold, take};
 use super::{Amounts, Balance, BudgetLimit, OnHardLimit};
-use crate::engine_error::Refusal;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, quota_home};
 use crate::quota::QuotaRowName;
@@ -67,10 +66,6 @@ pub struct BudgetAnswer {
 
 impl Command for ChargeBudgetArgs {
     type Reply = BudgetAnswer;
-
-    fn check(&self, _: &PartitionConfig) -> Result<(), Refusal> {
-        Ok(())
-    }
 
     fn partition(&self, partitions: &PartitionConfig) -> u16 {
         quota_home(&self.budget_id.policy_id(), partitions)

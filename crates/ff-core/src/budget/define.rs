@@ -2,7 +2,6 @@
 
 use super::Budget;
 use super::ledger::BudgetLedger;
-use crate::engine_error::Refusal;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, quota_home};
 use crate::quota::contracts::QuotaDefined;
@@ -20,10 +19,6 @@ pub struct DefineBudgetArgs {
 
 impl Command for DefineBudgetArgs {
     type Reply = QuotaDefined;
-
-    fn check(&self, _: &PartitionConfig) -> Result<(), Refusal> {
-        Ok(())
-    }
 
     fn partition(&self, partitions: &PartitionConfig) -> u16 {
         quota_home(&self.budget_id.policy_id(), partitions)

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use super::{Amounts, Reset};
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, namespace_partition};
-use crate::quota::{QuotaSet, QuotaSlot, Scope, change_set};
+use crate::quota::{QuotaSet, QuotaSlot, Scope, change_set, name_digest, put_named};
+use crate::state::text_enum;
 use crate::types::{BudgetId, BudgetName, Dimension, Kind, Namespace, QuotaPolicyId, TimestampMs};
 use crate::view::{Stop, View};
 
@@ -59,29 +59,17 @@ pub struct BudgetLimit {
     pub soft: Option<u64>,
 }
 
-/// What happens to an execution that exceeds a hard limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum OnHardLimit {
-    /// It may finish; no further execution is admitted.
-    #[default]
-    Block,
-    /// It fails with `budget_exceeded`, and is not retried.
-    Fail,
-    /// Its worker suspends it and asks for approval to continue; no further execution is admitted.
-    Suspend,
-}
-
-impl OnHardLimit {
-    pub const ALL: [Self; 3] = [Self::Block, Self::Fail, Self::Suspend];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Block => "block",
-            Self::Fail => "fail",
-            Self::Suspend => "suspend",
-        }
+text_enum! {
+    /// What happens to an execution that exceeds a hard limit.
+    #[derive(Default)]
+    OnHardLimit {
+        /// It may finish; no further execution is admitted.
+        #[default]
+        Block "block",
+        /// It fails with `budget_exceeded`, and is not retried.
+        Fail "fail",
+        /// Its worker suspends it and asks for approval to continue; no further execution is admitted.
+        Suspend "suspend",
     }
 }
 
@@ -91,13 +79,7 @@ const ANY_KIND: &str = "*";
 /// Derives the id of a budget from its name, so that defining it twice makes one budget. The version of the uuid
 /// distinguishes it from the id of a quota policy.
 pub fn budget_id(namespace: &Namespace, name: &BudgetName) -> BudgetId {
-    let mut hash = Sha256::new();
-    [b"budget", namespace.as_str().as_bytes(), b"/", name.as_str().as_bytes()]
-        .iter()
-        .for_each(|part| hash.update(part));
-    let mut bytes = [0; 16];
-    bytes.copy_from_slice(&hash.finalize()[..16]);
-    BudgetId::from_uuid(uuid::Builder::from_custom_bytes(bytes).into_uuid())
+    BudgetId::from_uuid(uuid::Builder::from_custom_bytes(name_digest("budget", namespace, name.as_str())).into_uuid())
 }
 
 impl BudgetDefinition {
@@ -156,19 +138,13 @@ impl PutBudgetArgs {
         if by_dimension.values().all(|limit| limit.hard.is_none() && limit.soft.is_none()) {
             return Err(Refusal::invalid("limits", "must give at least one dimension a hard or a soft limit"));
         }
-        if by_dimension.len() > limits::BUDGET_DIMENSIONS {
-            let (most, sent) = (limits::BUDGET_DIMENSIONS, by_dimension.len());
-            return Err(Refusal::over_limit(Code::LimitExceeded, "limits", most, sent));
-        }
+        check_limit(Code::LimitExceeded, "limits", limits::BUDGET_DIMENSIONS, by_dimension.len())?;
         for (dimension, limit) in by_dimension {
             for (word, amount) in [("hard", limit.hard), ("soft", limit.soft)] {
                 check_amount(&format!("limits.{dimension}.{word}"), amount.unwrap_or(0))?;
             }
         }
-        if estimate.len() > limits::BUDGET_ESTIMATES {
-            let (most, sent) = (limits::BUDGET_ESTIMATES, estimate.len());
-            return Err(Refusal::over_limit(Code::LimitExceeded, "estimate", most, sent));
-        }
+        check_limit(Code::LimitExceeded, "estimate", limits::BUDGET_ESTIMATES, estimate.len())?;
         for (kind, amounts) in estimate {
             if kind != ANY_KIND {
                 Kind::parse(kind).map_err(|error| Refusal::invalid("estimate", format!("kind {kind:?}: {error}")))?;
@@ -177,9 +153,7 @@ impl PutBudgetArgs {
                 let field = format!("estimate.{kind}.{dimension}");
                 let hard = by_dimension.get(dimension).and_then(|limit| limit.hard);
                 let hard = hard.ok_or_else(|| Refusal::invalid(&field, "must be a dimension with a hard limit"))?;
-                if *amount > hard {
-                    return Err(Refusal::over_limit(Code::LimitExceeded, field, hard, *amount));
-                }
+                check_limit(Code::LimitExceeded, &field, hard, *amount)?;
             }
         }
         reset.check()
@@ -187,37 +161,26 @@ impl PutBudgetArgs {
 
     /// Returns the namespace's policies and budgets with this change. The same definition again changes nothing, so that
     /// a change that did not reach all copies can be repeated.
-    pub fn apply(&self, before: QuotaSet, now: TimestampMs) -> Result<QuotaSet, Refusal> {
-        let mut after = before;
-        let (known, revision) = (after.budgets.get(&self.name), after.revision + 1);
-        let Some(definition) = self.definition.clone() else {
-            if after.budgets.remove(&self.name).is_some() {
-                after.revision = revision;
-            }
-            return Ok(after);
-        };
-        if known.is_some_and(|known| known.definition == definition) {
-            return Ok(after);
-        }
-        if known.is_none() && after.budgets.len() >= limits::BUDGETS {
-            let sent = after.budgets.len() + 1;
-            return Err(Refusal::over_limit(Code::LimitExceeded, "budgets", limits::BUDGETS, sent));
-        }
-        let created_at = known.map_or(now, |known| known.created_at);
-        let (id, namespace, name) = (self.budget_id(), self.namespace.clone(), self.name.clone());
-        let budget = Budget { id, namespace, name, definition, revision, created_at, changed_at: now };
-        after.budgets.insert(self.name.clone(), budget);
-        after.revision = revision;
-        Ok(after)
+    pub fn apply(&self, mut set: QuotaSet, now: TimestampMs) -> Result<QuotaSet, Refusal> {
+        let created_at = set.budgets.get(&self.name).map_or(now, |known| known.created_at);
+        let budget = self.definition.clone().map(|definition| Budget {
+            id: self.budget_id(),
+            namespace: self.namespace.clone(),
+            name: self.name.clone(),
+            definition,
+            revision: set.revision + 1,
+            created_at,
+            changed_at: now,
+        });
+        let is_same = |known: &Budget, new: &Budget| known.definition == new.definition;
+        set.revision += put_named(&mut set.budgets, &self.name, budget, is_same, ("budgets", limits::BUDGETS))?;
+        Ok(set)
     }
 }
 
 /// Refuses an amount that cannot be counted exactly everywhere.
 pub(super) fn check_amount(field: &str, amount: u64) -> Result<(), Refusal> {
-    if amount > limits::AMOUNT_MAX {
-        return Err(Refusal::over_limit(Code::LimitExceeded, field, limits::AMOUNT_MAX, amount));
-    }
-    Ok(())
+    check_limit(Code::LimitExceeded, field, limits::AMOUNT_MAX, amount)
 }
 
 impl Command for PutBudgetArgs {

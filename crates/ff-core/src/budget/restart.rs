@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::ledger::BudgetLedger;
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::Code;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, quota_home};
 use crate::types::{BudgetId, TimestampMs};
@@ -26,10 +26,6 @@ pub struct BudgetReset {
 
 impl Command for ResetBudgetArgs {
     type Reply = BudgetReset;
-
-    fn check(&self, _: &PartitionConfig) -> Result<(), Refusal> {
-        Ok(())
-    }
 
     fn partition(&self, partitions: &PartitionConfig) -> u16 {
         quota_home(&self.budget_id.policy_id(), partitions)

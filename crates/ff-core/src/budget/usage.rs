@@ -8,7 +8,7 @@ use super::Amounts;
 use super::charge::{BudgetState, UsageTotal};
 use super::definition::check_amount;
 use super::ledger::{add, amount};
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::event::{Event, EventKind};
 use crate::execution::{AttemptSlot, Execution, Phase};
 use crate::lease::Fence;
@@ -106,10 +106,7 @@ impl ExecutionCommand for ReportUsageArgs {
         if self.amounts.values().all(|amount| *amount == 0) {
             return Err(Refusal::invalid("amounts", "must have at least one amount above zero"));
         }
-        if self.amounts.len() > limits::BUDGET_DIMENSIONS {
-            let (most, sent) = (limits::BUDGET_DIMENSIONS, self.amounts.len());
-            return Err(Refusal::over_limit(Code::LimitExceeded, "amounts", most, sent));
-        }
+        check_limit(Code::LimitExceeded, "amounts", limits::BUDGET_DIMENSIONS, self.amounts.len())?;
         self.amounts.iter().try_for_each(|(dimension, amount)| check_amount(&format!("amounts.{dimension}"), *amount))
     }
 
@@ -155,10 +152,7 @@ impl ReportUsageArgs {
     fn add_to(&self, usage: &mut Usage, attempt: AttemptIndex) -> Result<(), Refusal> {
         let total = usage.total();
         let added = self.amounts.keys().filter(|dimension| !total.contains_key(*dimension)).count();
-        if total.len() + added > limits::BUDGET_DIMENSIONS {
-            let (most, sent) = (limits::BUDGET_DIMENSIONS, total.len() + added);
-            return Err(Refusal::over_limit(Code::LimitExceeded, "amounts", most, sent));
-        }
+        check_limit(Code::LimitExceeded, "amounts", limits::BUDGET_DIMENSIONS, total.len() + added)?;
         let sums = usage.by_attempt.entry(attempt).or_default();
         for (dimension, more) in &self.amounts {
             let sum = amount(&total, dimension).saturating_add(*more);

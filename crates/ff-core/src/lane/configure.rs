@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Lane;
-use crate::engine_error::{Code, Refusal, check_range};
+use crate::engine_error::{Code, Refusal, check_limit, check_range};
 use crate::lane::{LaneSettings, LaneState};
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
@@ -60,9 +60,7 @@ impl ConfigureLaneArgs {
         within("concurrency", self.concurrency.map(u64::from), 1, limits::CONCURRENCY_MAX.into())?;
         within("ageing_ms", self.ageing_ms, 1, limits::AGEING_MAX_MS)?;
         within("retention_ms", self.retention_ms, 0, limits::SPAN_MAX_MS)?;
-        if self.weights.len() > limits::LANE_WEIGHTS {
-            return Err(too_many_weights(self.weights.len()));
-        }
+        check_weights(self.weights.len())?;
         for (key, weight) in &self.weights {
             if key.is_empty() {
                 return Err(Refusal::invalid("weights", "a key must not be empty"));
@@ -114,9 +112,9 @@ impl Command for ConfigureLaneArgs {
         let mut after = before.clone();
         let settings = &mut after.settings;
         settings.state = self.state.unwrap_or(settings.state);
-        set(&mut settings.concurrency, self.concurrency);
-        set(&mut settings.ageing_ms, self.ageing_ms);
-        set(&mut settings.retention_ms, self.retention_ms);
+        set(&mut settings.concurrency, &self.concurrency);
+        set(&mut settings.ageing_ms, &self.ageing_ms);
+        set(&mut settings.retention_ms, &self.retention_ms);
         self.weigh(settings)?;
         after.keyed |= after.settings.fair_by.is_some();
         if after.settings == before.settings {
@@ -135,11 +133,7 @@ impl ConfigureLaneArgs {
     /// weights.
     fn weigh(&self, settings: &mut LaneSettings) -> Result<(), Refusal> {
         let before = settings.fair_by.clone();
-        match &self.fair_by {
-            Setting::Keep => {}
-            Setting::Default => settings.fair_by = None,
-            Setting::To(fair_by) => settings.fair_by = Some(fair_by.clone()),
-        }
+        set(&mut settings.fair_by, &self.fair_by);
         if settings.fair_by != before {
             settings.weights.clear();
         }
@@ -156,22 +150,19 @@ impl ConfigureLaneArgs {
                 Setting::To(weight) => drop(settings.weights.insert(key.clone(), *weight)),
             }
         }
-        if settings.weights.len() > limits::LANE_WEIGHTS {
-            return Err(too_many_weights(settings.weights.len()));
-        }
-        Ok(())
+        check_weights(settings.weights.len())
     }
 }
 
-fn too_many_weights(sent: usize) -> Refusal {
-    Refusal::over_limit(Code::LimitExceeded, "weights", limits::LANE_WEIGHTS, sent)
+fn check_weights(sent: usize) -> Result<(), Refusal> {
+    check_limit(Code::LimitExceeded, "weights", limits::LANE_WEIGHTS, sent)
 }
 
-fn set<T: Copy>(known: &mut Option<T>, to: Setting<T>) {
+fn set<T: Clone>(known: &mut Option<T>, to: &Setting<T>) {
     match to {
         Setting::Keep => {}
         Setting::Default => *known = None,
-        Setting::To(value) => *known = Some(value),
+        Setting::To(value) => *known = Some(value.clone()),
     }
 }
 

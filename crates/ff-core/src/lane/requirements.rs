@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::limits;
 use crate::types::Capability;
 
@@ -24,12 +24,9 @@ impl RoutingRequirements {
 
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         let required = &self.required_capabilities;
-        let over = |limit, sent| Err(Refusal::over_limit(Code::InvalidCapabilities, REQUIRED, limit, sent));
-        if required.len() > limits::REQUIREMENTS {
-            return over(limits::REQUIREMENTS, required.len());
-        }
-        let bytes = required.iter().map(|one| one.as_str().len()).sum::<usize>();
-        if bytes > limits::CAPABILITY_BYTES { over(limits::CAPABILITY_BYTES, bytes) } else { Ok(()) }
+        check_limit(Code::InvalidCapabilities, REQUIRED, limits::REQUIREMENTS, required.len())?;
+        let bytes = required.iter().map(|one| one.as_str().len()).sum();
+        check_limit(Code::InvalidCapabilities, REQUIRED, limits::CAPABILITY_BYTES, bytes)
     }
 }
 

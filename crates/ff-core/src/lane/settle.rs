@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Share;
 use super::recount::LaneCount;
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, lane_partition};
 use crate::types::{LaneId, Namespace};
@@ -28,11 +28,7 @@ impl Command for SettleLaneArgs {
     type Reply = LaneSettled;
 
     fn check(&self, _: &PartitionConfig) -> Result<(), Refusal> {
-        let most = usize::from(u16::MAX);
-        match self.counts.len() {
-            sent if sent > most => Err(Refusal::over_limit(Code::LimitExceeded, "counts", most, sent)),
-            _ => Ok(()),
-        }
+        check_limit(Code::LimitExceeded, "counts", usize::from(u16::MAX), self.counts.len())
     }
 
     fn partition(&self, partitions: &PartitionConfig) -> u16 {

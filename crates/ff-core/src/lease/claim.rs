@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::admission::{Admission, AdmissionOutcome, AdmissionRequest};
 use crate::change::Change;
-use crate::engine_error::{Code, Refusal, check_range};
+use crate::engine_error::{Code, Refusal, check_limit, check_range};
 use crate::entropy::Nonce;
 use crate::event::{Event, EventKind};
 use crate::execution::{Attempt, AttemptSlot, Execution, FinishedBy, Origin, Phase, Tags};
@@ -71,12 +71,8 @@ pub fn check_claim(max: usize, kinds: &[Kind], lease_ttl_ms: u64) -> Result<(), 
     if max == 0 {
         return Err(Refusal::invalid("max", "must be at least 1"));
     }
-    if max > limits::CLAIM {
-        return Err(Refusal::over_limit(Code::LimitExceeded, "max", limits::CLAIM, max));
-    }
-    if kinds.len() > limits::CLAIM_KINDS {
-        return Err(Refusal::over_limit(Code::LimitExceeded, "kinds", limits::CLAIM_KINDS, kinds.len()));
-    }
+    check_limit(Code::LimitExceeded, "max", limits::CLAIM, max)?;
+    check_limit(Code::LimitExceeded, "kinds", limits::CLAIM_KINDS, kinds.len())?;
     check_ttl(lease_ttl_ms)
 }
 
@@ -335,7 +331,9 @@ fn take(
         }
         AttemptSlot::Next(origin) => {
             let index = AttemptIndex(execution.attempts_made);
-            let attempt = started(index, new_attempt, origin.clone(), holder, lease_epoch, now);
+            let (holder, origin) = (holder.clone(), origin.clone());
+            let attempt =
+                Attempt { index, id: new_attempt, origin, started_at: now, holder, lease_epoch, ran_ms: 0, end: None };
             (attempt, EventKind::Started { attempt: index })
         }
     };
@@ -359,17 +357,6 @@ fn take(
     change.after.started_at = execution.started_at.or(Some(now));
     change.events.push(Event::new(&execution.id, now, what));
     change
-}
-
-fn started(
-    index: AttemptIndex,
-    id: AttemptId,
-    origin: Origin,
-    holder: &Holder,
-    lease_epoch: crate::types::LeaseEpoch,
-    now: TimestampMs,
-) -> Attempt {
-    Attempt { index, id, origin, started_at: now, holder: holder.clone(), lease_epoch, ran_ms: 0, end: None }
 }
 
 /// Returns the task for the worker, or nothing if the execution is not running.

@@ -3,7 +3,7 @@
 use super::admission::{Admission, AdmissionRequest};
 use super::claim::{ClaimArgs, ClaimDecision, hand_out};
 use super::claim_granted::{GrantedClaim, hand_out_granted};
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::execution::Phase;
 use crate::lane::contracts::{Grant, LaneCount};
 use crate::lease::contracts::Claims;
@@ -47,10 +47,7 @@ impl Command for AdmittedClaimArgs {
     type Reply = AdmittedClaim;
 
     fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
-        let (most, sent) = (limits::CLAIM_AT_ONCE, self.admitted.len());
-        if sent > most {
-            return Err(Refusal::over_limit(Code::LimitExceeded, "admitted", most, sent));
-        }
+        check_limit(Code::LimitExceeded, "admitted", limits::CLAIM_AT_ONCE, self.admitted.len())?;
         if let Some(elsewhere) = self.admitted.iter().find(|one| one.execution_id.partition() != self.claim.partition) {
             let why = format!("{} is not on the partition of the claim", elsewhere.execution_id);
             return Err(Refusal::invalid("admitted", why));

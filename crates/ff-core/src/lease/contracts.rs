@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::flow::contracts::Input;
 use crate::lease::{Fence, Holder, LeaseEnding};
 use crate::limits;
@@ -80,9 +80,7 @@ impl NextArgs {
         if self.lanes.is_empty() {
             return Err(Refusal::invalid("lanes", "must name at least one lane"));
         }
-        if self.lanes.len() > limits::CLAIM_LANES {
-            return Err(Refusal::over_limit(Code::LimitExceeded, "lanes", limits::CLAIM_LANES, self.lanes.len()));
-        }
+        check_limit(Code::LimitExceeded, "lanes", limits::CLAIM_LANES, self.lanes.len())?;
         check_wait(self.wait_ms)?;
         check_capabilities(&self.capabilities)?;
         check_claim(self.max, &self.kinds, self.lease_ttl_ms)
@@ -91,10 +89,7 @@ impl NextArgs {
 
 /// Refuses to wait longer than a long poll may.
 pub fn check_wait(wait_ms: u64) -> Result<(), Refusal> {
-    if wait_ms <= limits::LONG_POLL_MS {
-        return Ok(());
-    }
-    Err(Refusal::over_limit(Code::LimitExceeded, "wait_ms", limits::LONG_POLL_MS, wait_ms))
+    check_limit(Code::LimitExceeded, "wait_ms", limits::LONG_POLL_MS, wait_ms)
 }
 
 /// A request of a worker instance for the leases that it lost.

@@ -116,24 +116,20 @@ pub struct Decision<R> {
 impl<R> Decision<R> {
     /// Returns a decision that changes executions, or nothing.
     pub(crate) fn of(reply: R, changes: impl IntoIterator<Item = Change>) -> Self {
-        let (flows, forgotten, lanes, workers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let changes = changes.into_iter().collect();
-        let (api_keys, quotas) = (Vec::new(), QuotaWrites::default());
-        let (feed, ring, key_queues, turns, schedules) = (None, None, Vec::new(), Vec::new(), Vec::new());
         Self {
             reply,
-            changes,
-            flows,
-            forgotten,
-            lanes,
-            workers,
-            api_keys,
-            feed,
-            ring,
-            quotas,
-            key_queues,
-            turns,
-            schedules,
+            changes: changes.into_iter().collect(),
+            flows: Vec::new(),
+            forgotten: Vec::new(),
+            lanes: Vec::new(),
+            workers: Vec::new(),
+            api_keys: Vec::new(),
+            feed: None,
+            ring: None,
+            quotas: QuotaWrites::default(),
+            key_queues: Vec::new(),
+            turns: Vec::new(),
+            schedules: Vec::new(),
         }
     }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::ledger::{Claimant, Ledger};
 use super::{QuotaPolicy, QuotaRowName, QuotaUse, SlotRow, SlotState};
 use crate::budget;
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, quota_home};
@@ -67,12 +67,7 @@ impl Command for AdmitArgs {
     type Reply = AdmissionVerdicts;
 
     fn check(&self, _: &PartitionConfig) -> Result<(), Refusal> {
-        match self.requests.len() {
-            sent if sent > limits::QUOTA_STEP => {
-                Err(Refusal::over_limit(Code::LimitExceeded, "requests", limits::QUOTA_STEP, sent))
-            }
-            _ => Ok(()),
-        }
+        check_limit(Code::LimitExceeded, "requests", limits::QUOTA_STEP, self.requests.len())
     }
 
     fn partition(&self, partitions: &PartitionConfig) -> u16 {

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use super::ledger::Ledger;
 use super::{QuotaPolicy, QuotaRow, QuotaRowName};
-use crate::engine_error::Refusal;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, quota_home};
 use crate::types::QuotaPolicyId;
@@ -27,10 +26,6 @@ pub struct QuotaDefined {
 
 impl Command for DefineQuotaArgs {
     type Reply = QuotaDefined;
-
-    fn check(&self, _: &PartitionConfig) -> Result<(), Refusal> {
-        Ok(())
-    }
 
     fn partition(&self, partitions: &PartitionConfig) -> u16 {
         quota_home(&self.policy_id, partitions)

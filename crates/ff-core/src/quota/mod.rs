@@ -21,8 +21,9 @@ mod settle;
 
 pub(crate) use ledger::Ledger;
 pub use ledger::{QuotaRow, QuotaRowName, QuotaUse, SlotRow, SlotState};
+pub(crate) use policy::name_digest;
 pub use policy::{QuotaPolicy, QuotaSet, QuotaSlot, Rate, quota_policy_id};
-pub(crate) use put::change_set;
+pub(crate) use put::{change_set, put_named};
 pub use scope::{BadScope, Per, Scope};
 
 use crate::types::QuotaPolicyId;

@@ -59,11 +59,13 @@ pub struct QuotaSlot {
 
 /// Returns the id of a policy. It is derived from the name, so that putting the policy twice creates one policy.
 pub fn quota_policy_id(namespace: &Namespace, name: &QuotaName) -> QuotaPolicyId {
-    let mut hash = Sha256::new();
-    [b"quota", namespace.as_str().as_bytes(), b"/", name.as_str().as_bytes()].iter().for_each(|part| hash.update(part));
-    let mut bytes = [0; 16];
-    bytes.copy_from_slice(&hash.finalize()[..16]);
-    QuotaPolicyId::from_uuid(uuid::Builder::from_sha1_bytes(bytes).into_uuid())
+    QuotaPolicyId::from_uuid(uuid::Builder::from_sha1_bytes(name_digest("quota", namespace, name.as_str())).into_uuid())
+}
+
+/// Returns the bytes of an id that is derived from a name.
+pub(crate) fn name_digest(purpose: &str, namespace: &Namespace, name: &str) -> [u8; 16] {
+    let digest = Sha256::digest(format!("{purpose}{namespace}/{name}"));
+    std::array::from_fn(|nth| digest[nth])
 }
 
 impl QuotaSet {

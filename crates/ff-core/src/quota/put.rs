@@ -1,14 +1,16 @@
 //! Creation and change of a policy: the home of its namespace decides, and its decision is copied to the partitions.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::policy::quota_policy_id;
 use super::{Per, QuotaPolicy, QuotaSet, QuotaWrites, Rate, Scope};
-use crate::engine_error::{Code, Refusal, check_range};
+use crate::engine_error::{Code, Refusal, check_limit, check_range};
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, namespace_partition};
-use crate::types::{Namespace, QuotaName, QuotaPolicyId};
+use crate::types::{Namespace, QuotaName, QuotaPolicyId, TimestampMs};
 use crate::view::{Stop, View};
 
 /// Creates, replaces or deletes a policy.
@@ -60,43 +62,45 @@ impl PutQuotaArgs {
 
     /// Returns the policies of the namespace after this change. Repeating the change has no effect, so a caller can
     /// repeat it when some copies did not arrive.
-    pub fn apply(&self, before: QuotaSet, now: crate::types::TimestampMs) -> Result<QuotaSet, Refusal> {
-        let mut after = before;
-        let known = after.policies.get(&self.name);
-        let revision = after.revision + 1;
-        let Some(QuotaDefinition { scope, per, rate, max_concurrent }) = self.definition.clone() else {
-            if after.policies.remove(&self.name).is_some() {
-                after.revision = revision;
-            }
-            return Ok(after);
-        };
-        let policy = QuotaPolicy {
+    pub fn apply(&self, mut set: QuotaSet, now: TimestampMs) -> Result<QuotaSet, Refusal> {
+        let created_at = set.policies.get(&self.name).map_or(now, |known| known.created_at);
+        let policy = self.definition.clone().map(|definition| QuotaPolicy {
             id: self.policy_id(),
             namespace: self.namespace.clone(),
             name: self.name.clone(),
-            scope,
-            per,
-            rate,
-            max_concurrent,
-            revision,
-            created_at: known.map_or(now, |known| known.created_at),
+            scope: definition.scope,
+            per: definition.per,
+            rate: definition.rate,
+            max_concurrent: definition.max_concurrent,
+            revision: set.revision + 1,
+            created_at,
             changed_at: now,
-        };
-        let is_same = |known: &QuotaPolicy| {
+        });
+        let is_same = |known: &QuotaPolicy, new: &QuotaPolicy| {
             (&known.scope, &known.per, known.rate, known.max_concurrent)
-                == (&policy.scope, &policy.per, policy.rate, policy.max_concurrent)
+                == (&new.scope, &new.per, new.rate, new.max_concurrent)
         };
-        if known.is_some_and(is_same) {
-            return Ok(after);
-        }
-        if known.is_none() && after.policies.len() >= limits::QUOTAS {
-            let sent = after.policies.len() + 1;
-            return Err(Refusal::over_limit(Code::LimitExceeded, "quotas", limits::QUOTAS, sent));
-        }
-        after.policies.insert(self.name.clone(), policy);
-        after.revision = revision;
-        Ok(after)
+        set.revision += put_named(&mut set.policies, &self.name, policy, is_same, ("quotas", limits::QUOTAS))?;
+        Ok(set)
     }
+}
+
+/// Replaces or removes a policy or a budget. Returns the number of changes, which is 0 if it is the same again.
+pub(crate) fn put_named<K: Ord + Clone, V>(
+    known: &mut BTreeMap<K, V>,
+    name: &K,
+    new: Option<V>,
+    is_same: impl FnOnce(&V, &V) -> bool,
+    (field, most): (&str, usize),
+) -> Result<u64, Refusal> {
+    let Some(new) = new else { return Ok(known.remove(name).map_or(0, |_| 1)) };
+    match known.get(name) {
+        Some(before) if is_same(before, &new) => return Ok(0),
+        Some(_) => {}
+        None => check_limit(Code::LimitExceeded, field, most, known.len() + 1)?,
+    }
+    known.insert(name.clone(), new);
+    Ok(1)
 }
 
 impl Command for PutQuotaArgs {
@@ -134,7 +138,6 @@ pub(crate) fn change_set(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::TimestampMs;
 
     fn put(name: &str, max_concurrent: Option<u32>) -> PutQuotaArgs {
         let definition = QuotaDefinition { scope: Scope::Namespace, per: None, rate: None, max_concurrent };

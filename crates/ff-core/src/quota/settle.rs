@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::ledger::{Claimant, Ledger};
 use super::{QuotaPolicy, QuotaRowName, QuotaUse, SlotRow};
 use crate::budget;
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, quota_home};
@@ -77,12 +77,7 @@ impl Command for SettleAdmissionsArgs {
     type Reply = AdmissionsSettled;
 
     fn check(&self, _: &PartitionConfig) -> Result<(), Refusal> {
-        match self.releases.len() + self.keys.len() {
-            sent if sent > limits::QUOTA_SETTLE => {
-                Err(Refusal::over_limit(Code::LimitExceeded, "releases", limits::QUOTA_SETTLE, sent))
-            }
-            _ => Ok(()),
-        }
+        check_limit(Code::LimitExceeded, "releases", limits::QUOTA_SETTLE, self.releases.len() + self.keys.len())
     }
 
     fn partition(&self, partitions: &PartitionConfig) -> u16 {

@@ -3,10 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Schedule, ScheduleDefinition, TickRecord};
-use crate::engine_error::{Code, Refusal, check_page};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::limits;
 use crate::operation::command::check_message;
-use crate::partition::{PartitionConfig, check_partition};
 use crate::types::{Namespace, ScheduleName, TimestampMs};
 
 pub use super::write::{ScheduleWritten, WriteScheduleArgs};
@@ -115,10 +114,7 @@ impl Schedule {
 
 /// Refuses to list more ticks than the limit.
 pub fn check_tick_count(count: usize) -> Result<(), Refusal> {
-    if count > limits::PAGE {
-        return Err(Refusal::over_limit(Code::LimitExceeded, "count", limits::PAGE, count));
-    }
-    Ok(())
+    check_limit(Code::LimitExceeded, "count", limits::PAGE, count)
 }
 
 /// A request for schedules of a namespace, after a given name.
@@ -127,12 +123,6 @@ pub struct ListSchedulesArgs {
     pub namespace: Namespace,
     pub after: Option<ScheduleName>,
     pub limit: usize,
-}
-
-impl ListSchedulesArgs {
-    pub fn check(&self) -> Result<(), Refusal> {
-        check_page(self.limit, limits::PAGE)
-    }
 }
 
 /// Schedules in the order of their names.
@@ -158,13 +148,6 @@ impl SchedulesPage {
 pub struct DueSchedulesArgs {
     pub partition: u16,
     pub limit: usize,
-}
-
-impl DueSchedulesArgs {
-    pub fn check_for(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
-        check_partition(self.partition, partitions)?;
-        check_page(self.limit, limits::PAGE)
-    }
 }
 
 /// A schedule, and the time at which it must be processed.

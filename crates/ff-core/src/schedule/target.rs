@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::execution::Tags;
 use crate::execution::contracts::SubmitArgs;
 use crate::flow::contracts::SubmitFlowArgs;
@@ -164,10 +164,7 @@ impl ScheduleTarget {
             TickStart::Flow(args) => args.plan().map(drop).map_err(within)?,
         }
         let bytes = serde_json::to_string(self).map_or(usize::MAX, |text| text.len());
-        if bytes > limits::SCHEDULE_BYTES {
-            return Err(Refusal::over_limit(Code::PayloadTooLarge, self.field(), limits::SCHEDULE_BYTES, bytes));
-        }
-        Ok(())
+        check_limit(Code::PayloadTooLarge, self.field(), limits::SCHEDULE_BYTES, bytes)
     }
 }
 

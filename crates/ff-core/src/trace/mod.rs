@@ -5,7 +5,7 @@ mod state;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_limit};
 use crate::limits;
 
 /// The position of a submission in its submitter's trace.
@@ -131,9 +131,7 @@ fn flags(parent: &str) -> u8 {
 
 /// Returns a `tracestate` without spaces around members and without empty members; `None` when nothing is left.
 fn stated(text: &str) -> Result<Option<String>, Refusal> {
-    if text.len() > limits::TRACESTATE_BYTES {
-        return Err(Refusal::over_limit(Code::LimitExceeded, "tracestate", limits::TRACESTATE_BYTES, text.len()));
-    }
+    check_limit(Code::LimitExceeded, "tracestate", limits::TRACESTATE_BYTES, text.len())?;
     state::members(text).map_err(|why| Refusal::invalid("tracestate", why))
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::{Worker, WorkerChange};
-use crate::engine_error::{Code, Refusal, check_range};
+use crate::engine_error::{Code, Refusal, check_limit, check_range};
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, worker_partition};
@@ -44,8 +44,8 @@ impl RegisterWorkerArgs {
         if self.lanes.is_empty() {
             return Err(Refusal::invalid("lanes", "must name at least one lane"));
         }
-        at_most(Code::LimitExceeded, "lanes", limits::CLAIM_LANES, self.lanes.len())?;
-        at_most(Code::LimitExceeded, "kinds", limits::CLAIM_KINDS, self.kinds.len())?;
+        check_limit(Code::LimitExceeded, "lanes", limits::CLAIM_LANES, self.lanes.len())?;
+        check_limit(Code::LimitExceeded, "kinds", limits::CLAIM_KINDS, self.kinds.len())?;
         check_capabilities(&self.capabilities)?;
         check_range("ttl_ms", self.ttl_ms, limits::WORKER_TTL_MIN_MS, limits::WORKER_TTL_MAX_MS)
     }
@@ -70,13 +70,9 @@ impl RegisterWorkerArgs {
 
 /// Refuses more capabilities than a worker may have.
 pub fn check_capabilities(capabilities: &BTreeSet<Capability>) -> Result<(), Refusal> {
-    at_most(Code::InvalidCapabilities, "capabilities", limits::CAPABILITIES, capabilities.len())?;
+    check_limit(Code::InvalidCapabilities, "capabilities", limits::CAPABILITIES, capabilities.len())?;
     let bytes = capabilities.iter().map(|capability| capability.as_str().len()).sum();
-    at_most(Code::InvalidCapabilities, "capabilities", limits::CAPABILITY_BYTES, bytes)
-}
-
-fn at_most(code: Code, field: &str, limit: usize, sent: usize) -> Result<(), Refusal> {
-    if sent > limit { Err(Refusal::over_limit(code, field, limit, sent)) } else { Ok(()) }
+    check_limit(Code::InvalidCapabilities, "capabilities", limits::CAPABILITY_BYTES, bytes)
 }
 
 /// The worker instance is registered.

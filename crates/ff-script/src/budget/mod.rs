@@ -385,6 +385,5 @@ fn reset_text(reset: &Reset) -> Result<String, ScriptError> {
 }
 
 fn hard_limit_of(word: &str) -> Result<OnHardLimit, ScriptError> {
-    let found = OnHardLimit::ALL.into_iter().find(|one| one.as_str() == word);
-    found.ok_or_else(|| ScriptError::parse(format!("no budget does {word:?}")))
+    word.parse().map_err(|_| ScriptError::parse(format!("no budget does {word:?}")))
 }
