@@ -9,7 +9,7 @@ use ff_core::keys::{
 use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::state::PublicState;
 use ff_core::types::{
-    AttemptIndex, BudgetId, EdgeId, ExecutionId, FlowId, Kind, LaneId, Namespace, QueueName, QuotaPolicyId,
+    AttemptIndex, BudgetId, EdgeId, ExecutionId, FairKey, FlowId, Kind, LaneId, Namespace, QueueName, QuotaPolicyId,
     RequirementClass, SignalId, TagKey, TagValue, WaitpointId, WaitpointKey, WorkerInstanceId,
 };
 use uuid::Uuid;
@@ -59,7 +59,7 @@ fn our_own_keys_follow_the_same_grammar() {
     let index = IndexKeys::new(&Partition::new(PartitionFamily::Execution, 7));
     let lane = LaneId::parse("mail").unwrap().within(&Namespace::parse("acme").unwrap());
     let kind = Kind::parse("resize").unwrap();
-    let class = RequirementClass::parse("gpu,region=eu").unwrap();
+    let (class, key) = (RequirementClass::parse("gpu,region=eu").unwrap(), FairKey::parse("a {fp:1}").unwrap());
     let label =
         (Namespace::parse("acme").unwrap(), TagKey::parse("order").unwrap(), TagValue::parse("a:{fp:1}").unwrap());
 
@@ -83,6 +83,18 @@ fn our_own_keys_follow_the_same_grammar() {
             index.lane_unroutable(&lane, &kind, &class),
             "ff:idx:{fp:7}:lane:acme/mail:blocked:route:kind:resize:class:gpu,region=eu",
         ),
+        (index.lane_keyed(&lane), "ff:idx:{fp:7}:lane:acme/mail:eligible_keyed"),
+        (
+            index.lane_eligible_key(&lane, &kind, &class, &key),
+            "ff:idx:{fp:7}:lane:acme/mail:eligible:kind:resize:class:gpu,region=eu key:a {fp:1}",
+        ),
+        (index.lane_turn(&lane, &key), "ff:idx:{fp:7}:lane:acme/mail:turn:a {fp:1}"),
+        (index.lane_turns(&lane, &class), "ff:idx:{fp:7}:lane:acme/mail:turns:class:gpu,region=eu"),
+        (
+            index.lane_turns_kind(&lane, &kind, &class),
+            "ff:idx:{fp:7}:lane:acme/mail:turns:kind:resize:class:gpu,region=eu",
+        ),
+        (index.lane_turns_idle(&lane), "ff:idx:{fp:7}:lane:acme/mail:turns:idle"),
         (index.delayed(), "ff:idx:{fp:7}:delayed"),
         (index.retention(), "ff:idx:{fp:7}:retention"),
         (index.tag(&label.0, &label.1, &label.2), "ff:idx:{fp:7}:tag:acme:order:a:{fp:1}"),
@@ -204,26 +216,26 @@ impl BuiltKey {
     }
 }
 
-/// Calls each builder with the local variables that have the names of its arguments. The function pointer pins the
-/// whole signature: a builder with other arguments does not compile.
+/// Calls each builder with the local variables that have the names of its arguments. A row lists the builders that take
+/// the same arguments. The function pointer pins the whole signature: a builder with other arguments does not compile.
 macro_rules! build {
-    ($owner:ident = $context:expr, of $own:expr, {
-        $($builder:ident($($argument:ident: $type:ty),*);)*
-    }) => {
-        [$({
-            let build: fn(&$owner, $($type),*) -> String = $owner::$builder;
-            let arguments: &[(_, _, &dyn Display)] = &[$((stringify!($argument), stringify!($type), &$argument)),*];
-            let key = build(&$context, $($argument),*);
-            BuiltKey::new((stringify!($owner), stringify!($builder)), $own, arguments, key)
-        }),*]
+    ($owner:ident = $context:expr, of $own:expr, { $($arguments:tt $($builder:ident)*;)* }) => {
+        [$($(build!(one $owner, $context, $own, $arguments $builder)),*),*]
     };
-    (free functions { $($builder:ident($($argument:ident: $type:ty),*);)* }) => {
-        [$({
-            let build: fn($($type),*) -> String = keys::$builder;
-            let arguments: &[(_, _, &dyn Display)] = &[$((stringify!($argument), stringify!($type), &$argument)),*];
-            BuiltKey::new(("(module)", stringify!($builder)), &[], arguments, build($($argument),*))
-        }),*]
+    (one $owner:ident, $context:expr, $own:expr, ($($argument:ident: $type:ty),*) $builder:ident) => {{
+        let build: fn(&$owner, $($type),*) -> String = $owner::$builder;
+        let arguments: &[(_, _, &dyn Display)] = &[$((stringify!($argument), stringify!($type), &$argument)),*];
+        let key = build(&$context, $($argument),*);
+        BuiltKey::new((stringify!($owner), stringify!($builder)), $own, arguments, key)
+    }};
+    (free functions { $($arguments:tt $($builder:ident)*;)* }) => {
+        [$($(build!(one free $arguments $builder)),*),*]
     };
+    (one free ($($argument:ident: $type:ty),*) $builder:ident) => {{
+        let build: fn($($type),*) -> String = keys::$builder;
+        let arguments: &[(_, _, &dyn Display)] = &[$((stringify!($argument), stringify!($type), &$argument)),*];
+        BuiltKey::new(("(module)", stringify!($builder)), &[], arguments, build($($argument),*))
+    }};
 }
 
 fn built() -> Vec<BuiltKey> {
@@ -248,123 +260,60 @@ fn built() -> Vec<BuiltKey> {
     let (scope_type, scope_id, dimension) = ("lane", "mail-21", "requests");
 
     let mut built = Vec::new();
-    built.extend(
-        build!(ExecKeyContext = ExecKeyContext::new(&partition, eid), of &[("tag", &"{fp:7}"), ("eid", &eid)], {
-            core();
-            payload();
-            result();
-            policy();
-            tags();
-            lease_current();
-            lease_history();
-            claim_grant();
-            attempts();
-            attempt_hash(index: AttemptIndex);
-            attempt_usage(index: AttemptIndex);
-            attempt_policy(index: AttemptIndex);
-            stream(index: AttemptIndex);
-            stream_meta(index: AttemptIndex);
-            stream_summary(index: AttemptIndex);
-            suspension_current();
-            suspension_satisfied_set();
-            suspension_member_map();
-            waitpoints();
-            waitpoint(wp_id: &WaitpointId);
-            waitpoint_signals(wp_id: &WaitpointId);
-            waitpoint_condition(wp_id: &WaitpointId);
-            signal(sig_id: &SignalId);
-            signal_payload(sig_id: &SignalId);
-            exec_signals();
-            signal_dedup(wp_id: &WaitpointId, idempotency_key: &str);
-            suspend_dedup(idempotency_key: &str);
-            deps_meta();
-            dep_edge(edge_id: &EdgeId);
-            deps_unresolved();
-            deps_all_edges();
-            noop();
-        }),
-    );
+    let own: &[(_, &dyn Display)] = &[("tag", &"{fp:7}"), ("eid", &eid)];
+    built.extend(build!(ExecKeyContext = ExecKeyContext::new(&partition, eid), of own, {
+        () core payload result policy tags lease_current lease_history claim_grant attempts;
+        (index: AttemptIndex) attempt_hash attempt_usage attempt_policy stream stream_meta stream_summary;
+        () suspension_current suspension_satisfied_set suspension_member_map waitpoints;
+        (wp_id: &WaitpointId) waitpoint waitpoint_signals waitpoint_condition;
+        (sig_id: &SignalId) signal signal_payload;
+        (wp_id: &WaitpointId, idempotency_key: &str) signal_dedup;
+        (idempotency_key: &str) suspend_dedup;
+        (edge_id: &EdgeId) dep_edge;
+        () exec_signals deps_meta deps_unresolved deps_all_edges noop;
+    }));
     built.extend(build!(IndexKeys = IndexKeys::new(&partition), of &[("tag", &"{fp:7}")], {
-        lane_eligible(lane_id: &LaneId);
-        lane_delayed(lane_id: &LaneId);
-        lane_active(lane_id: &LaneId);
-        lane_terminal(lane_id: &LaneId);
-        lane_blocked_dependencies(lane_id: &LaneId);
-        lane_blocked_budget(lane_id: &LaneId);
-        lane_blocked_quota(lane_id: &LaneId);
-        lane_blocked_route(lane_id: &LaneId);
-        lane_blocked_operator(lane_id: &LaneId);
-        lane_suspended(lane_id: &LaneId);
-        waitpoint_hmac_secrets();
-        lease_expiry();
-        worker_leases(wid: &WorkerInstanceId);
-        suspension_timeout();
-        pending_waitpoint_expiry();
-        attempt_timeout();
-        execution_deadline();
-        all_executions();
-        partition_signal_delivery();
+        (lane_id: &LaneId) lane_eligible lane_delayed lane_active lane_terminal lane_suspended;
+        (lane_id: &LaneId) lane_blocked_dependencies lane_blocked_budget lane_blocked_quota lane_blocked_route;
+        (lane_id: &LaneId) lane_blocked_operator;
+        (wid: &WorkerInstanceId) worker_leases;
+        () waitpoint_hmac_secrets lease_expiry suspension_timeout pending_waitpoint_expiry attempt_timeout;
+        () execution_deadline all_executions partition_signal_delivery;
     }));
-    built.extend(
-        build!(FlowKeyContext = FlowKeyContext::new(&partition, &flow), of &[("tag", &"{fp:7}"), ("fid", &flow)], {
-            core();
-            members();
-            tags();
-            member(eid: &ExecutionId);
-            edge(edge_id: &EdgeId);
-            outgoing(upstream_eid: &ExecutionId);
-            incoming(downstream_eid: &ExecutionId);
-            edgegroup(downstream_eid: &ExecutionId);
-            events();
-            summary();
-            grant(mutation_id: &str);
-            pending_cancels();
-        }),
-    );
-    built.extend(build!(FlowIndexKeys = FlowIndexKeys::new(&partition), of & [("tag", &"{fp:7}")], {
-        flow_index();
-        cancel_backlog();
-        pending_cancel_groups();
+    let own: &[(_, &dyn Display)] = &[("tag", &"{fp:7}"), ("fid", &flow)];
+    built.extend(build!(FlowKeyContext = FlowKeyContext::new(&partition, &flow), of own, {
+        () core members tags events summary pending_cancels;
+        (eid: &ExecutionId) member;
+        (edge_id: &EdgeId) edge;
+        (upstream_eid: &ExecutionId) outgoing;
+        (downstream_eid: &ExecutionId) incoming edgegroup;
+        (mutation_id: &str) grant;
     }));
-    built.extend(build!(
-        BudgetKeyContext = BudgetKeyContext::new(&budgets, &budget),
-        of & [("tag", &"{b:3}"), ("bid", &budget)],
-        {
-            definition();
-            limits();
-            usage();
-            executions();
-        }
-    ));
-    built.extend(
-        build!(QuotaKeyContext = QuotaKeyContext::new(&quotas, &quota), of &[("tag", &"{q:5}"), ("qid", &quota)], {
-            definition();
-            window(dimension: &str);
-            concurrency();
-            admitted(eid: &ExecutionId);
-            admitted_set();
-        }),
-    );
+    built.extend(build!(FlowIndexKeys = FlowIndexKeys::new(&partition), of &[("tag", &"{fp:7}")], {
+        () flow_index cancel_backlog pending_cancel_groups;
+    }));
+    let own: &[(_, &dyn Display)] = &[("tag", &"{b:3}"), ("bid", &budget)];
+    built.extend(build!(BudgetKeyContext = BudgetKeyContext::new(&budgets, &budget), of own, {
+        () definition limits usage executions;
+    }));
+    let own: &[(_, &dyn Display)] = &[("tag", &"{q:5}"), ("qid", &quota)];
+    built.extend(build!(QuotaKeyContext = QuotaKeyContext::new(&quotas, &quota), of own, {
+        () definition concurrency admitted_set;
+        (dimension: &str) window;
+        (eid: &ExecutionId) admitted;
+    }));
     built.extend(build!(free functions {
-        budget_attach_key(tag: &str, scope_type: &str, scope_id: &str);
-        budget_resets_key(tag: &str);
-        budget_policies_index(tag: &str);
-        quota_policies_index(tag: &str);
-        quota_attach_key(tag: &str, scope_type: &str, scope_id: &str);
-        lane_config_key(lane_id: &LaneId);
-        lane_counts_key(lane_id: &LaneId);
-        worker_key(wid: &WorkerInstanceId);
-        worker_caps_key(wid: &WorkerInstanceId);
-        workers_index_key();
-        workers_capability_key(key: &str, value: &str);
-        lanes_index_key();
-        global_config_partitions();
-        namespace_executions_key(namespace: &str);
-        idempotency_key(tag: &str, namespace: &str, idem_key: &str);
-        noop_key(tag: &str);
-        tag_index_key(namespace: &str, key: &str, value: &str);
-        waitpoint_key_resolution(tag: &str, wp_key: &WaitpointKey);
-        usage_dedup_key(hash_tag: &str, dedup_id: &str);
+        (tag: &str, scope_type: &str, scope_id: &str) budget_attach_key quota_attach_key;
+        (tag: &str) budget_resets_key budget_policies_index quota_policies_index noop_key;
+        (lane_id: &LaneId) lane_config_key lane_counts_key;
+        (wid: &WorkerInstanceId) worker_key worker_caps_key;
+        () workers_index_key lanes_index_key global_config_partitions;
+        (key: &str, value: &str) workers_capability_key;
+        (namespace: &str) namespace_executions_key;
+        (tag: &str, namespace: &str, idem_key: &str) idempotency_key;
+        (namespace: &str, key: &str, value: &str) tag_index_key;
+        (tag: &str, wp_key: &WaitpointKey) waitpoint_key_resolution;
+        (hash_tag: &str, dedup_id: &str) usage_dedup_key;
     }));
     built
 }
