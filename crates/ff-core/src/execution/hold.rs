@@ -180,7 +180,7 @@ mod tests {
         let mut records = RecordSet::default();
         let delayed = SubmitArgs { start: Start::After(100), ..work() };
         let id = records.submit(&delayed, at(0)).unwrap().execution_id;
-        let delayed = held(&records.executions[&id]);
+        let delayed = held(records.find(&id).unwrap());
         assert_eq!(crate::execution::promote(&delayed, at(100)).after.phase, OPERATOR);
     }
 

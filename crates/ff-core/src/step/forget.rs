@@ -118,7 +118,7 @@ mod tests {
         before.phase = Phase::Finished { outcome, at: at(1), by: FinishedBy::Holder };
         before.steps = StepCounter::of(&heads);
         let mut records = RecordSet::default();
-        records.step_heads.insert(before.id, heads.clone());
+        records.store(&before, &heads);
         let mut change = before.reset_for_replay(crate::execution::Origin::Initial, at(2));
         match forget_for_replay(&records, &before, from.map(point).as_ref(), &mut change) {
             Err(Stop::Refused(refusal)) => return Err(refusal),

@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn only_the_holder_records() {
         let (mut records, execution) = (RecordSet::default(), running());
-        records.executions.insert(execution.id, execution);
+        records.store(&execution, &[]);
         let refused = |args: &RecordStepArgs, ms| match args.decide(&records, &conditions(at(ms))) {
             Err(Stop::Refused(refusal)) => Some(refusal.code),
             _ => None,

@@ -225,7 +225,7 @@ mod tests {
     fn only_the_holder_appends() {
         let (mut shelf, execution) = (crate::samples::RecordSet::default(), running());
         let call = args(text(1));
-        shelf.executions.insert(execution.id, execution);
+        shelf.store(&execution, &[]);
         let decide = |call: &AppendFramesArgs, ms| match call.decide(&shelf, &crate::samples::conditions(at(ms))) {
             Err(Stop::Refused(refusal)) => Some(refusal.code),
             _ => None,
