@@ -21,71 +21,59 @@ pub(super) fn all(facts: &Facts, terms: &[Term]) -> Vec<SuggestedAction> {
         let take = command("revoke its lease", format!("ff revoke {id}"));
         return release.into_iter().chain([take, command("stop it", format!("ff cancel {id}"))]).collect();
     }
-    let mut actions: Vec<_> =
-        terms.iter().filter(|term| term.verdict != Verdict::Passes).flat_map(|term| help(facts, term.term)).collect();
-    actions.push(command("stop it", format!("ff cancel {id}")));
-    actions
+    let keeps = terms.iter().filter(|term| term.verdict != Verdict::Passes);
+    let helps = keeps.flat_map(|term| help(facts, term.term)).map(|(what, text)| command(what, text));
+    helps.chain([command("stop it", format!("ff cancel {id}"))]).collect()
 }
 
 /// Returns the actions that can make one term pass.
-fn help(facts: &Facts, term: TermKind) -> Vec<SuggestedAction> {
+fn help(facts: &Facts, term: TermKind) -> Vec<(&'static str, String)> {
     let info = &facts.info;
     let (id, lane, kind) = (format!("'{}'", info.execution_id), &info.lane_id, &info.kind);
-    let command = |what: &str, command: String| suggest(&info.namespace, what, command);
     match term {
-        TermKind::Hold => vec![command("release it", format!("ff release {id}"))],
+        TermKind::Hold => vec![("release it", format!("ff release {id}"))],
         TermKind::Assignment => vec![
-            command("let any worker take it", format!("ff unassign {id}")),
-            command("see what else is assigned", "ff grants".to_owned()),
+            ("let any worker take it", format!("ff unassign {id}")),
+            ("see what else is assigned", "ff grants".to_owned()),
         ],
-        TermKind::Lane => vec![command("resume its lane", format!("ff lanes resume {lane}"))],
+        TermKind::Lane => vec![("resume its lane", format!("ff lanes resume {lane}"))],
         TermKind::LaneLimit => {
             let more = facts.queue.settings.concurrency.unwrap_or_default().saturating_add(1);
-            vec![command("raise the limit of its lane", format!("ff lanes set {lane} --concurrency {more}"))]
+            vec![("raise the limit of its lane", format!("ff lanes set {lane} --concurrency {more}"))]
         }
         TermKind::Workers => {
-            vec![command("start a worker", format!("ff worker --lane {lane} --kind {kind} --exec COMMAND"))]
+            vec![("start a worker", format!("ff worker --lane {lane} --kind {kind} --exec COMMAND"))]
         }
         TermKind::Requirements => {
             let required = &info.policy.routing_requirements.required_capabilities;
             let offers: String = required.iter().map(|capability| format!(" --capability {capability}")).collect();
-            vec![command(
-                "start such a worker",
-                format!("ff worker --lane {lane} --kind {kind}{offers} --exec COMMAND"),
-            )]
+            let command = format!("ff worker --lane {lane} --kind {kind}{offers} --exec COMMAND");
+            vec![("start such a worker", command)]
         }
-        TermKind::Position => vec![command("raise its priority", format!("ff priority {id} 9000"))],
+        TermKind::Position => vec![("raise its priority", format!("ff priority {id} 9000"))],
         TermKind::Turn => {
             let (key, more) = (&info.fair_key, facts.queue.settings.weight_of(&info.fair_key).saturating_add(1));
-            vec![command("raise the weight of its key", format!("ff lanes set {lane} --weight '{key}={more}'"))]
+            vec![("raise the weight of its key", format!("ff lanes set {lane} --weight '{key}={more}'"))]
         }
         TermKind::Suspension => {
-            vec![command("approve it", format!("ff approve {id}")), command("resume it", format!("ff resume {id}"))]
+            vec![("approve it", format!("ff approve {id}")), ("resume it", format!("ff resume {id}"))]
         }
         TermKind::Dependencies => {
             let first = facts.upstreams.iter().find(|upstream| !upstream.public_state.is_terminal());
-            let first = first.map(|first| {
-                command("ask what the first of them waits for", format!("ff explain '{}'", first.execution_id))
-            });
-            let flow = info.flow_id.as_ref().map(|flow| command("see its flow", format!("ff flow get {flow}")));
-            first.into_iter().chain(flow).collect()
+            let first = first.map(|first| format!("ff explain '{}'", first.execution_id));
+            let flow = info.flow_id.as_ref().map(|flow| ("see its flow", format!("ff flow get {flow}")));
+            first.map(|first| ("ask what the first of them waits for", first)).into_iter().chain(flow).collect()
         }
-        TermKind::Deadline => vec![command("move its deadline", format!("ff deadline {id} 1h"))],
-        TermKind::Quota => match info.blocking_detail.as_deref() {
+        TermKind::Deadline => vec![("move its deadline", format!("ff deadline {id} 1h"))],
+        TermKind::Quota | TermKind::Singleton | TermKind::Budget => match info.blocking_detail.as_deref() {
             Some(BlockDetail::Quota { name, .. }) => {
-                vec![command("see what is used of the quota", format!("ff quotas show {name}"))]
+                vec![("see what is used of the quota", format!("ff quotas show {name}"))]
             }
-            _ => Vec::new(),
-        },
-        TermKind::Singleton => match info.blocking_detail.as_deref() {
             Some(BlockDetail::Singleton { behind, .. }) => {
-                vec![command("ask what the one before it waits for", format!("ff explain '{behind}'"))]
+                vec![("ask what the one before it waits for", format!("ff explain '{behind}'"))]
             }
-            _ => Vec::new(),
-        },
-        TermKind::Budget => match info.blocking_detail.as_deref() {
             Some(BlockDetail::Budget { name, .. }) => {
-                vec![command("see what is left of the budget", format!("ff budgets show {name}"))]
+                vec![("see what is left of the budget", format!("ff budgets show {name}"))]
             }
             _ => Vec::new(),
         },

@@ -8,7 +8,7 @@ use crate::execution::BlockDetail;
 use crate::execution::contracts::ExecutionInfo;
 use crate::lane::LaneState;
 use crate::state::{BlockingReason, PublicState};
-use crate::types::{Capability, RequirementClass, TimestampMs};
+use crate::types::{Capability, Kind, LaneId, RequirementClass, TimestampMs};
 use crate::worker::Worker;
 
 /// Maximum number of workers that are named with the capabilities they lack.
@@ -97,9 +97,14 @@ fn delay(facts: &Facts) -> Option<Term> {
 /// Returns the term of an operator's hold, which applies once the execution is ready.
 fn hold(facts: &Facts) -> Option<Term> {
     let hold = facts.info.hold.as_deref()?;
-    let by = hold.requested_by.as_ref().map_or(String::new(), |who| format!(" by {who}"));
-    let why = hold.reason.as_ref().map_or(String::new(), |why| format!(": {why}"));
-    Some(term(TermKind::Hold, Verdict::Blocks, format!("held{by}{why}"), None))
+    let by_whom = by_whom(hold.requested_by.as_deref(), hold.reason.as_deref());
+    Some(term(TermKind::Hold, Verdict::Blocks, format!("held{by_whom}"), None))
+}
+
+fn by_whom(requested_by: Option<&str>, reason: Option<&str>) -> String {
+    let by = requested_by.map_or(String::new(), |who| format!(" by {who}"));
+    let why = reason.map_or(String::new(), |why| format!(": {why}"));
+    by + &why
 }
 
 /// Returns the term of the blocker that admission has recorded.
@@ -125,9 +130,8 @@ fn admission(facts: &Facts) -> Option<Term> {
             term(TermKind::Budget, verdict, format!("budget {name}: no {dimension} left"), until)
         }
         BlockDetail::Assignment(grant) => {
-            let by = grant.requested_by.as_ref().map_or(String::new(), |who| format!(" by {who}"));
-            let why = grant.reason.as_ref().map_or(String::new(), |why| format!(": {why}"));
-            let detail = format!("assigned to worker {}{by}{why}", grant.worker_instance_id);
+            let by_whom = by_whom(grant.requested_by.as_deref(), grant.reason.as_deref());
+            let detail = format!("assigned to worker {}{by_whom}", grant.worker_instance_id);
             term(TermKind::Assignment, Verdict::Waits, detail, until)
         }
     })
@@ -136,14 +140,12 @@ fn admission(facts: &Facts) -> Option<Term> {
 /// Returns the term of its lane: whether the lane hands out work.
 fn lane(facts: &Facts) -> Option<Term> {
     let lane = &facts.info.lane_id;
-    Some(match facts.queue.settings.state {
-        LaneState::Paused => term(TermKind::Lane, Verdict::Blocks, format!("lane {lane} is paused"), None),
-        LaneState::Draining => {
-            let detail = format!("lane {lane} is draining: it accepts claims, but no submissions");
-            term(TermKind::Lane, Verdict::Passes, detail, None)
-        }
-        LaneState::Active => term(TermKind::Lane, Verdict::Passes, format!("lane {lane} is active"), None),
-    })
+    let (verdict, is) = match facts.queue.settings.state {
+        LaneState::Paused => (Verdict::Blocks, "paused"),
+        LaneState::Draining => (Verdict::Passes, "draining: it accepts claims, but no submissions"),
+        LaneState::Active => (Verdict::Passes, "active"),
+    };
+    Some(term(TermKind::Lane, verdict, format!("lane {lane} is {is}"), None))
 }
 
 /// Returns the term of its lane's limit: whether the lane may run one more execution.
@@ -178,19 +180,22 @@ fn workers(facts: &Facts) -> Term {
     let detail = match (of_lane.len(), facts.workers.len()) {
         (0, 0) => "no worker is registered".to_owned(),
         (0, _) => {
-            let lanes: BTreeSet<_> = facts.workers.iter().flat_map(|worker| &worker.lanes).collect();
-            let lanes: Vec<_> = lanes.iter().take(5).map(|lane| lane.as_str()).collect();
-            format!("no worker takes lane {lane}; those there are take {}", lanes.join(", "))
+            let lanes = first_five(facts.workers.iter().flat_map(|worker| &worker.lanes).map(LaneId::as_str));
+            format!("no worker takes lane {lane}; those there are take {lanes}")
         }
         (some, _) => {
-            let kinds: BTreeSet<_> = of_lane.iter().flat_map(|worker| &worker.kinds).collect();
-            let kinds: Vec<_> = kinds.iter().take(5).map(|kind| kind.as_str()).collect();
+            let kinds = first_five(of_lane.iter().flat_map(|worker| &worker.kinds).map(Kind::as_str));
             let those =
                 if some == 1 { format!("the one of lane {lane} takes") } else { format!("those of lane {lane} take") };
-            format!("no worker takes kind {kind}; {those} {}", kinds.join(", "))
+            format!("no worker takes kind {kind}; {those} {kinds}")
         }
     };
     term(TermKind::Workers, Verdict::Blocks, detail, None)
+}
+
+fn first_five<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let names: BTreeSet<_> = names.collect();
+    names.into_iter().take(5).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the term of its requirements: whether a worker that takes its lane and kind meets them. If none does, the term names
@@ -254,18 +259,14 @@ fn position(facts: &Facts) -> Option<Term> {
         none if none.is_empty() => facts.info.lane_id.to_string(),
         key => format!("{} under key {key}", facts.info.lane_id),
     };
-    Some(match ahead {
-        0 => term(TermKind::Position, Verdict::Passes, format!("is the next of kind {kind} in lane {lane}"), None),
-        over if over > AHEAD_MAX => {
-            let detail = format!("over {AHEAD_MAX} of kind {kind} are ahead of it in lane {lane}");
-            term(TermKind::Position, Verdict::Waits, detail, None)
-        }
-        1 => term(TermKind::Position, Verdict::Waits, format!("1 of kind {kind} is ahead of it in lane {lane}"), None),
-        ahead => {
-            let detail = format!("{ahead} of kind {kind} are ahead of it in lane {lane}");
-            term(TermKind::Position, Verdict::Waits, detail, None)
-        }
-    })
+    let detail = match ahead {
+        0 => format!("is the next of kind {kind} in lane {lane}"),
+        1 => format!("1 of kind {kind} is ahead of it in lane {lane}"),
+        over if over > AHEAD_MAX => format!("over {AHEAD_MAX} of kind {kind} are ahead of it in lane {lane}"),
+        ahead => format!("{ahead} of kind {kind} are ahead of it in lane {lane}"),
+    };
+    let verdict = if ahead == 0 { Verdict::Passes } else { Verdict::Waits };
+    Some(term(TermKind::Position, verdict, detail, None))
 }
 
 /// Returns the term of its deadline.
