@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::Model;
 use crate::change::Change;
 use crate::event::{EventCursor, EventRecord, EventsPart, Feed};
 use crate::limits;
@@ -48,15 +49,17 @@ impl Events {
         records.drain(..surplus);
     }
 
-    /// Returns the next page of a partition's feed, or nothing if the feed was never followed.
-    pub(super) fn part(&self, partition: u16, cursor: &EventCursor, limit: usize) -> Option<EventsPart> {
-        let (feed, nothing) = (*self.feeds.get(&partition)?, VecDeque::new());
-        let records = self.records.get(&partition).unwrap_or(&nothing);
-        Some(EventsPart::of(feed, records.iter(), (partition, cursor), limit))
-    }
-
     pub(super) fn snapshot(&self, partition: u16, snapshot: &mut Snapshot) {
         snapshot.feed = self.feeds.get(&partition).copied();
         snapshot.events = self.records.get(&partition).into_iter().flatten().cloned().collect();
+    }
+}
+
+impl Model {
+    /// Returns the events of a partition after a cursor, or nothing if its feed was never followed.
+    pub fn events(&self, partition: u16, cursor: &EventCursor, limit: usize) -> Option<EventsPart> {
+        let (feed, nothing) = (*self.events.feeds.get(&partition)?, VecDeque::new());
+        let records = self.events.records.get(&partition).unwrap_or(&nothing);
+        Some(EventsPart::of(feed, records.iter(), (partition, cursor), limit))
     }
 }

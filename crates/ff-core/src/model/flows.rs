@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use super::part;
 use crate::flow::{Edge, Flow, FlowChange, FlowEvent, FlowIndex, FlowKeyEntry, Group, entries};
 use crate::index::Score;
 use crate::limits;
@@ -16,7 +17,7 @@ pub(super) struct Flows {
     pub(super) edges: BTreeMap<(FlowId, EdgeId), Edge>,
     pub(super) groups: BTreeMap<ExecutionId, Group>,
     pub(super) keys: BTreeMap<(FlowId, IdempotencyKey), FlowKeyEntry>,
-    events: BTreeMap<FlowId, VecDeque<FlowEvent>>,
+    pub(super) events: BTreeMap<FlowId, VecDeque<FlowEvent>>,
     sides: BTreeSet<(ExecutionId, Side, EdgeId)>,
     members: BTreeSet<(FlowId, ExecutionId)>,
     due: BTreeMap<u16, BTreeSet<(TimestampMs, FlowId)>>,
@@ -82,10 +83,6 @@ impl Flows {
         }
     }
 
-    pub(super) fn events(&self, flow: &FlowId) -> impl Iterator<Item = &FlowEvent> {
-        self.events.get(flow).into_iter().flatten()
-    }
-
     pub(super) fn edges_of(&self, query: &EdgesOf) -> Vec<EdgeId> {
         let first = query.after.unwrap_or(EdgeId::from_uuid(uuid::Uuid::nil()));
         let own = self.sides.range((query.member, query.side, first)..);
@@ -108,14 +105,10 @@ impl Flows {
 
     pub(super) fn snapshot(&self, partition: u16, snapshot: &mut Snapshot) {
         let here = |id: &FlowId| self.flows.get(id).is_some_and(|flow| flow.partition == partition);
-        let flows = self.flows.iter().filter(|(id, _)| here(id));
-        snapshot.flows = flows.map(|(id, flow)| (*id, flow.clone())).collect();
-        let edges = self.edges.iter().filter(|((flow, _), _)| here(flow));
-        snapshot.edges = edges.map(|(key, edge)| (*key, edge.clone())).collect();
-        let groups = self.groups.iter().filter(|(id, _)| id.partition() == partition);
-        snapshot.groups = groups.map(|(id, group)| (*id, *group)).collect();
-        let keys = self.keys.iter().filter(|((flow, _), _)| here(flow));
-        snapshot.flow_keys = keys.map(|(key, entry)| (key.clone(), entry.clone())).collect();
+        snapshot.flows = part(&self.flows, here);
+        snapshot.edges = part(&self.edges, |(flow, _)| here(flow));
+        snapshot.groups = super::here(&self.groups, partition);
+        snapshot.flow_keys = part(&self.keys, |(flow, _)| here(flow));
         let events = self.events.iter().filter(|(flow, _)| here(flow));
         snapshot.flow_events = events.map(|(id, events)| (*id, events.iter().cloned().collect())).collect();
         let indexes = self.indexes.iter().filter(|((of, _), members)| *of == partition && !members.is_empty());

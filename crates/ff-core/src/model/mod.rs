@@ -26,7 +26,6 @@ use self::turns::Turns;
 use crate::api_key::ApiKey;
 use crate::change::{Change, KeyEntry, Write};
 use crate::engine_error::Refusal;
-use crate::event::{EventCursor, EventsPart};
 use crate::execution::contracts::{Cursor, ListArgs};
 use crate::execution::{Attempt, Execution};
 use crate::flow::{Edge, Flow, FlowEvent};
@@ -40,11 +39,9 @@ use crate::limits;
 use crate::operation::{Conditions, Decision, Operation, Reply};
 use crate::payload::Payload;
 use crate::schedule::{Schedule, ScheduleRef};
-use crate::signal::{FeedPart, Position, Signal};
+use crate::signal::Signal;
 use crate::singleton::KeyQueue;
 use crate::snapshot::Snapshot;
-use crate::stream::StreamParts;
-use crate::stream::contracts::ReadStreamArgs;
 use crate::suspension::Waitpoint;
 use crate::types::{
     EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, QueueName, SignalId, TimestampMs,
@@ -279,21 +276,6 @@ impl Model {
         self.waiting.payloads.get(&(*id, *signal))
     }
 
-    /// Returns the records from which a page of an execution's output is built.
-    pub fn stream_parts(&self, execution: &Execution, args: &ReadStreamArgs) -> StreamParts {
-        self.streams.parts(execution, self.attempts(&execution.id), args)
-    }
-
-    /// Returns the next part of a partition's feed of delivered signals.
-    pub fn deliveries(&self, partition: u16, after: Option<Position>, limit: usize) -> FeedPart {
-        self.waiting.deliveries(partition, after, limit)
-    }
-
-    /// Returns the current end of a partition's feed of delivered signals.
-    pub fn feed_end(&self, partition: u16) -> Option<Position> {
-        self.waiting.feed_end(partition)
-    }
-
     /// Returns every API key ever created, by id.
     pub fn api_keys(&self) -> &BTreeMap<KeyId, ApiKey> {
         &self.api_keys
@@ -302,11 +284,6 @@ impl Model {
     /// Returns every known worker instance, gone or not, by id.
     pub fn workers(&self) -> impl ExactSizeIterator<Item = &Worker> {
         self.workers.values()
-    }
-
-    /// Returns the events of a partition after a cursor, or nothing if its feed was never followed.
-    pub fn events(&self, partition: u16, cursor: &EventCursor, limit: usize) -> Option<EventsPart> {
-        self.events.part(partition, cursor, limit)
     }
 
     /// Returns every visible flow, by id.
@@ -328,7 +305,7 @@ impl Model {
 
     /// Returns the retained events of a flow, oldest first.
     pub fn flow_events(&self, flow: &FlowId) -> impl Iterator<Item = &FlowEvent> {
-        self.flows.events(flow)
+        self.flows.events.get(flow).into_iter().flatten()
     }
 
     /// Returns the executions that a listing can show, over all partitions, newest first. Only the index and the range
@@ -385,16 +362,18 @@ fn write(bytes: &mut BTreeMap<ExecutionId, Payload>, id: ExecutionId, write: Wri
     match write {
         // `apply` has already replaced `ResultOf` with the result of the other execution.
         Write::Keep | Write::ResultOf(_) => {}
-        Write::Put(payload) => {
-            bytes.insert(id, payload);
-        }
-        Write::Remove => {
-            bytes.remove(&id);
-        }
+        Write::Put(payload) => drop(bytes.insert(id, payload)),
+        Write::Remove => drop(bytes.remove(&id)),
     }
 }
 
+/// Returns the entries of the executions on a partition.
 fn here<T: Clone>(map: &BTreeMap<ExecutionId, T>, partition: u16) -> BTreeMap<ExecutionId, T> {
     let first = ExecutionId::new(partition, uuid::Uuid::nil());
     map.range(first..).take_while(|(id, _)| id.partition() == partition).map(|(id, v)| (*id, v.clone())).collect()
+}
+
+/// Returns the entries that are on a partition according to their keys.
+fn part<K: Clone + Ord, V: Clone>(map: &BTreeMap<K, V>, is_here: impl Fn(&K) -> bool) -> BTreeMap<K, V> {
+    map.iter().filter(|(key, _)| is_here(key)).map(|(key, value)| (key.clone(), value.clone())).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Model;
+use super::{Model, here};
 use crate::snapshot::Snapshot;
 use crate::step::contracts::StepsPage;
 use crate::step::{ForgottenSteps, Step, StepsWrite};
@@ -35,20 +35,15 @@ impl Steps {
         self.0.get(id).into_iter().flatten()
     }
 
-    pub(super) fn page(&self, id: &ExecutionId, after: Option<u32>, limit: usize, bytes: usize) -> StepsPage {
-        let rest = self.of(id).filter(|step| after.is_none_or(|after| step.seq > after));
-        StepsPage::of(rest.cloned(), limit, bytes)
-    }
-
     pub(super) fn snapshot(&self, partition: u16, snapshot: &mut Snapshot) {
-        let here = self.0.iter().filter(|(id, _)| id.partition() == partition);
-        snapshot.steps = here.map(|(id, steps)| (*id, steps.clone())).collect();
+        snapshot.steps = here(&self.0, partition);
     }
 }
 
 impl Model {
     /// Returns the recorded steps of an execution after a given one, up to a number and a size.
     pub fn steps_page(&self, id: &ExecutionId, after: Option<u32>, limit: usize, bytes: usize) -> StepsPage {
-        self.steps.page(id, after, limit, bytes)
+        let rest = self.steps.of(id).filter(|step| after.is_none_or(|after| step.seq > after));
+        StepsPage::of(rest.cloned(), limit, bytes)
     }
 }

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::execution::{Attempt, Execution};
+use super::Model;
+use crate::execution::Execution;
 use crate::limits;
 use crate::snapshot::Snapshot;
 use crate::stream::contracts::ReadStreamArgs;
@@ -32,29 +33,31 @@ impl Streams {
         self.frames.retain(|(of, _), _| of != id);
     }
 
-    /// Returns the records from which a page of output is built.
-    pub(super) fn parts(&self, execution: &Execution, archived: &[Attempt], args: &ReadStreamArgs) -> StreamParts {
+    pub(super) fn snapshot(&self, partition: u16, snapshot: &mut Snapshot) {
+        for (name, stream) in self.records.iter().filter(|((id, _), _)| id.partition() == partition) {
+            let frames = self.frames.get(name).into_iter().flatten().cloned();
+            snapshot.streams.insert(*name, (stream.clone(), frames.collect()));
+        }
+    }
+}
+
+impl Model {
+    /// Returns the records from which a page of an execution's output is built.
+    pub fn stream_parts(&self, execution: &Execution, args: &ReadStreamArgs) -> StreamParts {
         let start = args.start();
         let last = AttemptIndex(start.attempt.0.saturating_add(u32::try_from(args.attempts()).unwrap_or(u32::MAX)));
         let (from, to) = ((execution.id, start.attempt), (execution.id, last));
-        let archived = archived.iter().filter(|attempt| attempt.index >= start.attempt).take(args.attempts());
-        let mut parts = StreamParts::of(execution, archived.cloned());
-        let streams = self.records.range(from..to);
+        let archived = self.attempts(&execution.id).iter().filter(|attempt| attempt.index >= start.attempt);
+        let mut parts = StreamParts::of(execution, archived.take(args.attempts()).cloned());
+        let streams = self.streams.records.range(from..to);
         parts.streams = streams.map(|((_, attempt), stream)| (*attempt, stream.clone())).collect();
         let mut remaining = args.limit.min(limits::PAGE);
-        for ((_, attempt), frames) in self.frames.range(from..to) {
+        for ((_, attempt), frames) in self.streams.frames.range(from..to) {
             let seq = if *attempt == start.attempt { start.seq } else { 0 };
             let next: Vec<_> = frames.iter().filter(|frame| frame.seq >= seq).take(remaining).cloned().collect();
             remaining -= next.len();
             parts.frames.insert(*attempt, next);
         }
         parts
-    }
-
-    pub(super) fn snapshot(&self, partition: u16, snapshot: &mut Snapshot) {
-        for (name, stream) in self.records.iter().filter(|((id, _), _)| id.partition() == partition) {
-            let frames = self.frames.get(name).into_iter().flatten().cloned();
-            snapshot.streams.insert(*name, (stream.clone(), frames.collect()));
-        }
     }
 }

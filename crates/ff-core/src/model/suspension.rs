@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::Model;
+use super::{Model, here, part};
 use crate::change::Change;
 use crate::execution::Execution;
 use crate::index::{Score, pending_waitpoints};
@@ -36,6 +36,17 @@ impl Model {
     /// Returns the token secrets of a partition, or an empty ring if none were set.
     pub fn key_ring(&self, partition: u16) -> KeyRing {
         self.waiting.rings.get(&partition).cloned().unwrap_or_default()
+    }
+
+    /// Returns the next part of a partition's feed of delivered signals.
+    pub fn deliveries(&self, partition: u16, after: Option<Position>, limit: usize) -> FeedPart {
+        let feed = self.waiting.feeds.get(&partition);
+        feed.map_or_else(FeedPart::default, |feed| FeedPart::of(feed.iter(), after, limit))
+    }
+
+    /// Returns the current end of a partition's feed of delivered signals.
+    pub fn feed_end(&self, partition: u16) -> Option<Position> {
+        Some(self.waiting.feeds.get(&partition)?.back()?.position)
     }
 }
 
@@ -77,25 +88,12 @@ impl SuspensionRecords {
         }
     }
 
-    /// Returns the next part of a partition's feed.
-    pub(super) fn deliveries(&self, partition: u16, after: Option<Position>, limit: usize) -> FeedPart {
-        self.feeds.get(&partition).map_or_else(FeedPart::default, |feed| FeedPart::of(feed.iter(), after, limit))
-    }
-
-    /// Returns the current end of a partition's feed.
-    pub(super) fn feed_end(&self, partition: u16) -> Option<Position> {
-        Some(self.feeds.get(&partition)?.back()?.position)
-    }
-
     pub(super) fn snapshot(&self, partition: u16, snapshot: &mut Snapshot) {
-        fn here<K: Clone + Ord, V: Clone>(all: &BTreeMap<K, V>, is_here: impl Fn(&K) -> bool) -> BTreeMap<K, V> {
-            all.iter().filter(|(key, _)| is_here(key)).map(|(key, value)| (key.clone(), value.clone())).collect()
-        }
-        snapshot.waitpoints = here(&self.waitpoints, |(id, _)| id.partition() == partition);
-        snapshot.signals = here(&self.signals, |id| id.partition() == partition);
-        snapshot.signal_payloads = here(&self.payloads, |(id, _)| id.partition() == partition);
-        snapshot.suspend_keys = here(&self.suspend_keys, |(id, _)| id.partition() == partition);
-        snapshot.signal_keys = here(&self.signal_keys, |(id, ..)| id.partition() == partition);
+        snapshot.waitpoints = part(&self.waitpoints, |(id, _)| id.partition() == partition);
+        snapshot.signals = here(&self.signals, partition);
+        snapshot.signal_payloads = part(&self.payloads, |(id, _)| id.partition() == partition);
+        snapshot.suspend_keys = part(&self.suspend_keys, |(id, _)| id.partition() == partition);
+        snapshot.signal_keys = part(&self.signal_keys, |(id, ..)| id.partition() == partition);
         snapshot.pending_waitpoints = self.pending.get(&partition).cloned().unwrap_or_default();
         snapshot.deliveries = self.feeds.get(&partition).into_iter().flatten().cloned().collect();
         snapshot.ring = self.rings.get(&partition).cloned();
