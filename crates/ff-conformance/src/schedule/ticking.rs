@@ -43,7 +43,7 @@ pub(crate) async fn a_tick_that_was_submitted_but_not_noted_is_the_same_executio
     let put = Plan::new(&world, "crash").put().await;
     world.clock.slip(ms(MINUTE));
     let target = put.schedule.definition.target.at_tick(&put.schedule.tick(put.next_ticks[0])).unwrap();
-    let ff_core::schedule::TickStart::Execution(args) = target else { panic!("it starts an execution") };
+    let ff_core::schedule::ScheduleTarget::Execution(args) = target else { panic!("it starts an execution") };
     let submitted = world.backend.submit(*args).await.unwrap();
     world.clock.fire_due().await;
     assert_eq!(everything(&world).await.len(), 1);
@@ -55,7 +55,7 @@ pub(crate) async fn a_tick_that_was_submitted_as_something_else_stays_what_it_wa
     let put = Plan::new(&world, "crash").put().await;
     world.clock.slip(ms(MINUTE));
     let target = put.schedule.definition.target.at_tick(&put.schedule.tick(put.next_ticks[0])).unwrap();
-    let ff_core::schedule::TickStart::Execution(args) = target else { panic!("it starts an execution") };
+    let ff_core::schedule::ScheduleTarget::Execution(args) = target else { panic!("it starts an execution") };
     let submitted = world.backend.submit(*args).await.unwrap();
     Plan::new(&world, "crash").starts(world.job("another").payload(Payload::json("1")).args()).put().await;
     world.clock.fire_due().await;

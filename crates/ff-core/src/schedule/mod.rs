@@ -21,7 +21,7 @@ pub use contracts::ScheduleRef;
 pub use cron::{BadCron, Cron};
 pub use definition::{CatchUp, Overlap, ScheduleDefinition};
 pub use record::{Pause, QueuedTick, Schedule, SkipReason, StartedWork, TickOutcome, TickRecord};
-pub use target::{ScheduleTarget, TickOf, TickStart};
+pub use target::{ScheduleTarget, TickOf};
 pub use timing::{CronText, Ticks, Timing};
 pub use turn::{OverlapVerdict, TickStep, Turn};
 pub use write::ScheduleWrite;

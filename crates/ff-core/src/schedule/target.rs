@@ -21,13 +21,6 @@ pub enum ScheduleTarget {
     Flow(Box<SubmitFlowArgs>),
 }
 
-/// The work that one tick starts.
-#[derive(Clone, Debug, PartialEq)]
-pub enum TickStart {
-    Execution(Box<SubmitArgs>),
-    Flow(Box<SubmitFlowArgs>),
-}
-
 /// One tick of a schedule.
 #[derive(Clone, Copy, Debug)]
 pub struct TickOf<'s> {
@@ -52,8 +45,7 @@ impl TickOf<'_> {
     /// Returns the uuid of the work that this tick starts.
     fn uuid(&self) -> Uuid {
         let digest = self.digest(b"uuid");
-        let mut random = [0; 10];
-        random.copy_from_slice(&digest[..10]);
+        let random = std::array::from_fn(|nth| digest[nth]);
         // Uuids of the time 0 are reserved for members of flows.
         let made_at = u64::try_from(self.tick.0).unwrap_or(0).max(1);
         uuid::Builder::from_unix_timestamp_millis(made_at, &random).into_uuid()
@@ -61,9 +53,8 @@ impl TickOf<'_> {
 
     /// Returns the delay of this tick's start. It is the same on every engine.
     pub(super) fn jitter(&self, jitter_ms: u64) -> u64 {
-        let mut bytes = [0; 8];
-        bytes.copy_from_slice(&self.digest(b"jitter")[..8]);
-        u64::from_be_bytes(bytes) % jitter_ms.saturating_add(1)
+        let digest = self.digest(b"jitter");
+        u64::from_be_bytes(std::array::from_fn(|nth| digest[nth])) % jitter_ms.saturating_add(1)
     }
 
     fn digest(&self, purpose: &[u8]) -> [u8; 32] {
@@ -118,30 +109,28 @@ impl ScheduleTarget {
     }
 
     /// Returns the work that a tick starts. It is always the same for the same tick.
-    pub fn at_tick(&self, tick: &TickOf) -> Result<TickStart, Refusal> {
-        match self {
-            Self::Execution(template) => {
-                let mut args = (**template).clone();
+    pub fn at_tick(&self, tick: &TickOf) -> Result<Self, Refusal> {
+        let mut work = self.clone();
+        match &mut work {
+            Self::Execution(args) => {
                 args.uuid = tick.uuid();
                 args.namespace = tick.namespace.clone();
                 // Work with a singleton or debounce key has no idempotency key; its uuid makes repeated submissions the same.
                 args.idempotency_key = if args.key_rule.is_none() { Some(tick.key()?) } else { None };
                 tick.fill_payload(&mut args.payload);
                 tick.fill_tags(&mut args.tags)?;
-                Ok(TickStart::Execution(Box::new(args)))
             }
-            Self::Flow(template) => {
-                let mut args = (**template).clone();
+            Self::Flow(args) => {
                 args.header.namespace = tick.namespace.clone();
-                args.header = args.header.keyed(tick.key()?);
+                args.header = args.header.clone().keyed(tick.key()?);
                 tick.fill_tags(&mut args.header.tags)?;
                 for node in &mut args.nodes {
                     tick.fill_payload(&mut node.payload);
                     tick.fill_tags(&mut node.tags)?;
                 }
-                Ok(TickStart::Flow(Box::new(args)))
             }
         }
+        Ok(work)
     }
 
     /// Refuses a target that would be refused at every tick, and names the wrong field.
@@ -158,10 +147,9 @@ impl ScheduleTarget {
             let why = "must not be given: every tick has a key of its own";
             return Err(within(Refusal::invalid("idempotency_key", why)));
         }
-        let started = self.at_tick(tick).map_err(within)?;
-        match started {
-            TickStart::Execution(args) => args.check().map_err(within)?,
-            TickStart::Flow(args) => args.plan().map(drop).map_err(within)?,
+        match self.at_tick(tick).map_err(within)? {
+            Self::Execution(args) => args.check().map_err(within)?,
+            Self::Flow(args) => args.plan().map(drop).map_err(within)?,
         }
         let bytes = serde_json::to_string(self).map_or(usize::MAX, |text| text.len());
         check_limit(Code::PayloadTooLarge, self.field(), limits::SCHEDULE_BYTES, bytes)
@@ -188,8 +176,8 @@ mod tests {
 
     fn started(target: &ScheduleTarget, tick: i64) -> SubmitArgs {
         match with_tick(tick, |tick| target.at_tick(tick)).unwrap() {
-            TickStart::Execution(args) => *args,
-            TickStart::Flow(_) => panic!("a flow was started"),
+            ScheduleTarget::Execution(args) => *args,
+            ScheduleTarget::Flow(_) => panic!("a flow was started"),
         }
     }
 
@@ -224,8 +212,8 @@ mod tests {
         let flow = SubmitFlowArgs { header, nodes: vec![node], edges: Vec::new() };
         let target = ScheduleTarget::Flow(Box::new(flow));
         let start = |tick| match with_tick(tick, |tick| target.at_tick(tick)).unwrap() {
-            TickStart::Flow(args) => *args,
-            TickStart::Execution(_) => panic!("an execution was started"),
+            ScheduleTarget::Flow(args) => *args,
+            ScheduleTarget::Execution(_) => panic!("an execution was started"),
         };
         assert_eq!(start(60_000), start(60_000));
         assert_ne!(start(60_000).header.flow_id, start(61_000).header.flow_id);

@@ -4,7 +4,7 @@ use ff_core::backend::{Answer, EngineStore};
 use ff_core::contracts::{CancelArgs, CancelFlowArgs};
 use ff_core::engine_error::{Class, Code, EngineError, Refusal};
 use ff_core::flow::CancelPolicy;
-use ff_core::schedule::{Schedule, SkipReason, StartedWork, TickOutcome, TickRecord, TickStart, Turn};
+use ff_core::schedule::{Schedule, ScheduleTarget, SkipReason, StartedWork, TickOutcome, TickRecord, Turn};
 use ff_core::singleton::KeyConflict;
 use ff_core::types::{FlowId, TimestampMs};
 
@@ -53,7 +53,7 @@ pub(super) async fn start<S: EngineStore + ?Sized>(
     tick: TimestampMs,
 ) -> Answer<StartOutcome> {
     match schedule.definition.target.at_tick(&schedule.tick(tick)) {
-        Ok(TickStart::Execution(args)) => {
+        Ok(ScheduleTarget::Execution(args)) => {
             let id = args.execution_id(&store.partitions());
             match ask(store, *args).await {
                 Ok(submitted) if submitted.conflict == Some(KeyConflict::Skipped) => {
@@ -63,7 +63,7 @@ pub(super) async fn start<S: EngineStore + ?Sized>(
                 Err(error) => refused(error, StartedWork::Execution(id)),
             }
         }
-        Ok(TickStart::Flow(args)) => {
+        Ok(ScheduleTarget::Flow(args)) => {
             let id: FlowId = args.header.flow_id;
             match store.submit_flow(*args).await {
                 Ok(submitted) => Ok(StartOutcome::Started(StartedWork::Flow(submitted.flow_id))),
