@@ -165,53 +165,11 @@ macro_rules! queries {
 pub(crate) use queries;
 
 macro_rules! define_queries {
-    (
-        callers { $($(#[$doc:meta])* $call:ident($($arg:ident: $type:ty),*) -> $answer:ty = $name:ident($query:ty): $value:expr;)* }
-        engine { $($(#[$edoc:meta])* $ecall:ident($($earg:ident: $etype:ty),*) -> $eanswer:ty = $ename:ident($equery:ty): $evalue:expr;)* }
-    ) => {
-        /// One query.
-        #[derive(Clone, Debug, PartialEq)]
-        pub enum Query {
-            $($name($query),)*
-            $($ename($equery),)*
-        }
-
-        /// The reply to a query.
-        #[derive(Clone, Debug, PartialEq)]
-        pub enum QueryReply {
-            $($name($answer),)*
-            $($ename($eanswer),)*
-        }
-
-        impl Query {
-            /// Returns the name of the query in metrics and logs.
-            pub fn name(&self) -> &'static str {
-                match self {
-                    $(Self::$name(_) => stringify!($call),)*
-                    $(Self::$ename(_) => stringify!($ecall),)*
-                }
-            }
-
-            /// Refuses arguments that are invalid in every state of the store.
-            pub fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
-                match self {
-                    $(Self::$name(query) => query.check_for(partitions),)*
-                    $(Self::$ename(query) => query.check_for(partitions),)*
-                }
-            }
-        }
-
-        /// Executes a query with the store's handler for it.
-        pub fn dispatch<S>(store: &S, query: Query) -> BoxedAnswer<'_, QueryReply>
-        where
-            S: Sync $(+ Handle<$query, $answer>)* $(+ Handle<$equery, $eanswer>)*,
-        {
-            match query {
-                $(Query::$name(query) => Box::pin(async move { Ok(QueryReply::$name(store.handle(query).await?)) }),)*
-                $(Query::$ename(query) => Box::pin(async move { Ok(QueryReply::$ename(store.handle(query).await?)) }),)*
-            }
-        }
-
+    (callers { $($callers:tt)* } engine { $($engine:tt)* }) => {
+        define_queries! { $($callers)* $($engine)* }
+        define_queries! { callers $($callers)* }
+    };
+    (callers $($(#[$doc:meta])* $call:ident($($arg:ident: $type:ty),*) -> $answer:ty = $name:ident($query:ty): $value:expr;)*) => {
         /// Executes a query on a backend that is not an engine's store. Returns the name of a query that only an engine sends.
         pub fn dispatch_for_caller<S>(store: &S, query: Query) -> Result<BoxedAnswer<'_, QueryReply>, &'static str>
         where
@@ -222,6 +180,45 @@ macro_rules! define_queries {
                     Ok(Box::pin(async move { Ok(QueryReply::$name(store.handle(query).await?)) }))
                 })*
                 engines => Err(engines.name()),
+            }
+        }
+    };
+    ($($(#[$doc:meta])* $call:ident($($arg:ident: $type:ty),*) -> $answer:ty = $name:ident($query:ty): $value:expr;)*) => {
+        /// One query.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Query {
+            $($name($query),)*
+        }
+
+        /// The reply to a query.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum QueryReply {
+            $($name($answer),)*
+        }
+
+        impl Query {
+            /// Returns the name of the query in metrics and logs.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$name(_) => stringify!($call),)*
+                }
+            }
+
+            /// Refuses arguments that are invalid in every state of the store.
+            pub fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+                match self {
+                    $(Self::$name(query) => query.check_for(partitions),)*
+                }
+            }
+        }
+
+        /// Executes a query with the store's handler for it.
+        pub fn dispatch<S>(store: &S, query: Query) -> BoxedAnswer<'_, QueryReply>
+        where
+            S: Sync $(+ Handle<$query, $answer>)*,
+        {
+            match query {
+                $(Query::$name(query) => Box::pin(async move { Ok(QueryReply::$name(store.handle(query).await?)) }),)*
             }
         }
     };
@@ -237,6 +234,27 @@ macro_rules! questions {
             $(pub $field: $type,)*
         }
     )*};
+}
+
+macro_rules! plain_questions {
+    ($($(#[$doc:meta])* $name:ident)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct $name;
+    )*};
+}
+
+plain_questions! {
+    /// A query for the policies and budgets of all namespaces.
+    ListAllQuotas
+    /// A query for the time of the first schedule of each partition.
+    ReadScheduleAgenda
+    /// A query for the time of the store.
+    Now
+    /// A query for the secrets of each partition.
+    ListKids
+    /// A query for the worker instances that may be gone.
+    ListSweepableWorkers
 }
 
 questions! {
@@ -322,23 +340,3 @@ checks! {
         NamespaceOf, NamespaceOfFlow, EndOfFlow, ReadQuotaSet, ListAllQuotas, ReadBudgetLedger, UsageBacklogArgs,
         FindSchedule, ReadScheduleAgenda;
 }
-
-/// A query for the policies and budgets of all namespaces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ListAllQuotas;
-
-/// A query for the time of the first schedule of each partition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReadScheduleAgenda;
-
-/// A query for the time of the store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Now;
-
-/// A query for the secrets of each partition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ListKids;
-
-/// A query for the worker instances that may be gone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ListSweepableWorkers;
