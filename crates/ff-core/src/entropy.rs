@@ -64,9 +64,7 @@ impl Nonce {
 pub const JITTER_SCALE: u64 = 1_000_000;
 
 fn first<const N: usize>(bytes: &[u8; 32]) -> [u8; N] {
-    let mut out = [0; N];
-    out.copy_from_slice(&bytes[..N]);
-    out
+    std::array::from_fn(|nth| bytes[nth])
 }
 
 /// A source of nonces.

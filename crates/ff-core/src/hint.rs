@@ -88,27 +88,21 @@ pub fn hints(before: Option<&Execution>, after: &Execution) -> Vec<Hint> {
     {
         hints.push(Hint::Due { partition, at });
     }
-    if let (Some(Phase::Running { lease }), Some(last)) = (was, &after.last_lease)
-        && last.fence == lease.fence
-        && last.ended.is_loss()
-    {
-        hints.push(Hint::LeaseLost {
-            worker_instance_id: lease.holder.worker_instance_id.clone(),
-            lost: LeaseLost { execution_id: after.id, fence: last.fence, ended: last.ended },
-        });
-    }
-    if let Some(Phase::Running { lease }) = was
-        && lease.limited
-        && !matches!(after.phase, Phase::Running { .. })
-    {
-        hints.push(Hint::LaneFreed { partition, lane: after.lane_key() });
-    }
-    if let Some(Phase::Running { lease }) = was
-        && !lease.slots.is_empty()
-        && !matches!(&after.phase, Phase::Running { lease: now } if now.fence == lease.fence)
-    {
-        let (epoch, slots) = (lease.fence.lease_epoch, lease.slots.clone());
-        hints.push(Hint::SlotsFreed { execution_id: after.id, epoch, slots, shared: false });
+    if let Some(Phase::Running { lease }) = was {
+        if let Some(last) = after.last_lease.as_ref().filter(|last| last.fence == lease.fence && last.ended.is_loss()) {
+            hints.push(Hint::LeaseLost {
+                worker_instance_id: lease.holder.worker_instance_id.clone(),
+                lost: LeaseLost { execution_id: after.id, fence: last.fence, ended: last.ended },
+            });
+        }
+        if lease.limited && !matches!(after.phase, Phase::Running { .. }) {
+            hints.push(Hint::LaneFreed { partition, lane: after.lane_key() });
+        }
+        let is_same = matches!(&after.phase, Phase::Running { lease: now } if now.fence == lease.fence);
+        if !lease.slots.is_empty() && !is_same {
+            let (epoch, slots) = (lease.fence.lease_epoch, lease.slots.clone());
+            hints.push(Hint::SlotsFreed { execution_id: after.id, epoch, slots, shared: false });
+        }
     }
     let stage = |of: &Execution| (of.attempts_made, matches!(of.attempt, AttemptSlot::Open(_)), of.is_finished());
     if before.is_some_and(|before| before.streamed && stage(before) != stage(after)) {

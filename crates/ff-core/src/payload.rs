@@ -86,9 +86,7 @@ pub struct Fingerprint(u128);
 impl Fingerprint {
     pub(crate) fn of(bytes: &[u8]) -> Self {
         let digest = Sha256::digest(bytes);
-        let mut short = [0; 16];
-        short.copy_from_slice(&digest[..16]);
-        Self(u128::from_be_bytes(short))
+        Self(u128::from_be_bytes(std::array::from_fn(|nth| digest[nth])))
     }
 }
 

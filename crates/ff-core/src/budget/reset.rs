@@ -2,7 +2,7 @@
 
 use jiff::civil::Weekday;
 use jiff::tz::TimeZone;
-use jiff::{Timestamp, ToSpan, Unit, Zoned};
+use jiff::{Timestamp, ToSpan, Unit};
 use serde::{Deserialize, Serialize};
 
 use crate::engine_error::{Code, Refusal};
@@ -99,23 +99,19 @@ fn zone(name: &str) -> Option<TimeZone> {
 
 fn calendar(unit: CalendarUnit, time_zone: &str, now: TimestampMs) -> Option<Period> {
     let now = Timestamp::from_millisecond(now.0).ok()?.to_zoned(zone(time_zone)?);
-    let date = match unit {
-        CalendarUnit::Day => now.date(),
+    let (date, length) = match unit {
+        CalendarUnit::Day => (now.date(), 1.day()),
         CalendarUnit::Week => {
             let days = i64::from(now.weekday().since(Weekday::Monday));
-            now.date().checked_sub(days.days()).ok()?
+            (now.date().checked_sub(days.days()).ok()?, 1.week())
         }
-        CalendarUnit::Month => now.date().first_of_month(),
+        CalendarUnit::Month => (now.date().first_of_month(), 1.month()),
     };
-    let next = match unit {
-        CalendarUnit::Day => date.checked_add(1.day()),
-        CalendarUnit::Week => date.checked_add(1.week()),
-        CalendarUnit::Month => date.checked_add(1.month()),
+    let begin = |date: jiff::civil::Date| {
+        let at = date.to_zoned(now.time_zone().clone()).and_then(|at| at.start_of_day());
+        at.and_then(|at| at.round(Unit::Millisecond)).map(|at| TimestampMs(at.timestamp().as_millisecond())).ok()
     };
-    let first = |date: jiff::civil::Date| date.to_zoned(now.time_zone().clone()).and_then(|at| at.start_of_day());
-    let moment = |at: Zoned| at.round(Unit::Millisecond).map(|at| TimestampMs(at.timestamp().as_millisecond()));
-    let from = first(date).and_then(moment).ok()?;
-    Some(Period { from, until: Some(first(next.ok()?).and_then(moment).ok()?) })
+    Some(Period { from: begin(date)?, until: Some(begin(date.checked_add(length).ok()?)?) })
 }
 
 #[cfg(test)]

@@ -152,81 +152,13 @@ macro_rules! operations {
 pub(crate) use operations;
 
 macro_rules! define_operations {
-    (
-        callers {
-            $($(#[$doc:meta])* $call:ident: $name:ident($args:ty) -> $reply:ident($answer:ty)
-                $(from $decided:ident($decision:ty))?;)*
-        }
-        engine {
-            $($(#[$edoc:meta])* $ecall:ident: $ename:ident($eargs:ty) -> $ereply:ident($eanswer:ty)
-                $(from $edecided:ident($edecision:ty))?;)*
-        }
+    (callers { $($callers:tt)* } engine { $($engine:tt)* }) => {
+        define_operations! { $($callers)* $($engine)* }
+        define_operations! { callers $($callers)* }
+    };
+    (callers $($(#[$doc:meta])* $call:ident: $name:ident($args:ty) -> $reply:ident($answer:ty)
+        $(from $decided:ident($decision:ty))?;)*
     ) => {
-        /// One mutation.
-        #[derive(Clone, Debug, PartialEq)]
-        pub enum Operation {
-            $($name($args),)*
-            $($ename($eargs),)*
-        }
-
-        /// The answer to a mutation.
-        #[derive(Clone, Debug, PartialEq)]
-        pub enum Reply {
-            $($reply($answer),)*
-            $($ereply($eanswer),)*
-            $($($decided($decision),)?)*
-            $($($edecided($edecision),)?)*
-        }
-
-        impl Operation {
-            /// Returns the name of the operation in metrics and logs.
-            pub fn name(&self) -> &'static str {
-                match self {
-                    $(Self::$name(_) => stringify!($call),)*
-                    $(Self::$ename(_) => stringify!($ecall),)*
-                }
-            }
-
-            /// Refuses arguments that no state of the store could make acceptable.
-            pub fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
-                match self {
-                    $(Self::$name(args) => Command::check(args, partitions),)*
-                    $(Self::$ename(args) => Command::check(args, partitions),)*
-                }
-            }
-
-            /// Returns the partition to which the operation writes.
-            pub fn partition(&self, partitions: &PartitionConfig) -> u16 {
-                match self {
-                    $(Self::$name(args) => Command::partition(args, partitions),)*
-                    $(Self::$ename(args) => Command::partition(args, partitions),)*
-                }
-            }
-
-            /// Decides the operation, and its consequences within flows. After a miss, it runs again with the missing
-            /// records loaded.
-            pub fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision, Stop> {
-                match self {
-                    $(Self::$name(args) => Ok(decide(args, view, at)?.map(<$args>::reply)),)*
-                    $(Self::$ename(args) => Ok(decide(args, view, at)?.map(<$eargs>::reply)),)*
-                }
-            }
-        }
-
-        $(ask!($args, $name, $reply($answer) $(from $decided($decision))?);)*
-        $(ask!($eargs, $ename, $ereply($eanswer) $(from $edecided($edecision))?);)*
-
-        /// Calls the handler of a store for an operation.
-        pub fn dispatch<S>(store: &S, operation: Operation) -> BoxedAnswer<'_, Reply>
-        where
-            S: Sync $(+ Handle<$args, $answer>)* $(+ Handle<$eargs, $eanswer>)*,
-        {
-            match operation {
-                $(Operation::$name(args) => Box::pin(async move { Ok(Reply::$reply(store.handle(args).await?)) }),)*
-                $(Operation::$ename(args) => Box::pin(async move { Ok(Reply::$ereply(store.handle(args).await?)) }),)*
-            }
-        }
-
         /// Calls the handler of an operation on an implementation that serves only callers. Returns the name of the
         /// operation if it is reserved for engines.
         pub fn dispatch_for_caller<S>(store: &S, operation: Operation) -> Result<BoxedAnswer<'_, Reply>, &'static str>
@@ -238,6 +170,65 @@ macro_rules! define_operations {
                     Ok(Box::pin(async move { Ok(Reply::$reply(store.handle(args).await?)) }))
                 })*
                 engines => Err(engines.name()),
+            }
+        }
+    };
+    ($($(#[$doc:meta])* $call:ident: $name:ident($args:ty) -> $reply:ident($answer:ty)
+        $(from $decided:ident($decision:ty))?;)*
+    ) => {
+        /// One mutation.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Operation {
+            $($name($args),)*
+        }
+
+        /// The answer to a mutation.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Reply {
+            $($reply($answer),)*
+            $($($decided($decision),)?)*
+        }
+
+        impl Operation {
+            /// Returns the name of the operation in metrics and logs.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$name(_) => stringify!($call),)*
+                }
+            }
+
+            /// Refuses arguments that no state of the store could make acceptable.
+            pub fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+                match self {
+                    $(Self::$name(args) => Command::check(args, partitions),)*
+                }
+            }
+
+            /// Returns the partition to which the operation writes.
+            pub fn partition(&self, partitions: &PartitionConfig) -> u16 {
+                match self {
+                    $(Self::$name(args) => Command::partition(args, partitions),)*
+                }
+            }
+
+            /// Decides the operation, and its consequences within flows. After a miss, it runs again with the missing
+            /// records loaded.
+            pub fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision, Stop> {
+                match self {
+                    $(Self::$name(args) => Ok(decide(args, view, at)?.map(<$args>::reply)),)*
+                }
+            }
+        }
+
+        $(ask!($args, $name, $reply($answer) $(from $decided($decision))?);)*
+
+        /// Calls the handler of a store for an operation.
+        pub fn dispatch<S>(store: &S, operation: Operation) -> BoxedAnswer<'_, Reply>
+        where
+            S: Sync $(+ Handle<$args, $answer>)*,
+        {
+            match operation {
+                $(Operation::$name(args) => Box::pin(async move { Ok(Reply::$reply(store.handle(args).await?)) }),)*
             }
         }
     };
