@@ -146,6 +146,15 @@ impl BudgetFixture {
 
 const PLAIN: &str = r#"{"scope":"namespace","limits":{"tokens":{"hard":100}},"estimate":{"*":{"tokens":40}}}"#;
 
+/// Returns a budget with one running execution.
+fn running(json: &str) -> (BudgetFixture, Budget, Run) {
+    let mut world = BudgetFixture::new();
+    let budget = world.put(json);
+    let id = world.submit();
+    let run = world.run(&budget, id).unwrap();
+    (world, budget, run)
+}
+
 #[test]
 fn a_claim_reserves_a_report_settles_and_the_end_releases_the_rest() {
     let mut world = BudgetFixture::new();
@@ -196,10 +205,7 @@ fn an_execution_over_the_remaining_budget_lets_others_pass() {
 
 #[test]
 fn a_report_counts_once_however_often_any_part_of_it_is_repeated() {
-    let mut world = BudgetFixture::new();
-    let budget = world.put(PLAIN);
-    let id = world.submit();
-    let run = world.run(&budget, id).unwrap();
+    let (mut world, budget, run) = running(PLAIN);
     let first = world.report(run, "a", 10).unwrap().pending.unwrap();
     let again = world.report(run, "a", 10).unwrap();
     assert!(again.duplicate);
@@ -217,10 +223,7 @@ fn a_report_counts_once_however_often_any_part_of_it_is_repeated() {
 
 #[test]
 fn usage_from_before_a_budget_applied_is_not_charged_to_it() {
-    let mut world = BudgetFixture::new();
-    let budget = world.put(r#"{"scope":"namespace","limits":{"calls":{"hard":100}}}"#);
-    let id = world.submit();
-    let run = world.run(&budget, id).unwrap();
+    let (mut world, _, run) = running(r#"{"scope":"namespace","limits":{"calls":{"hard":100}}}"#);
     let counted = world.report(run, "a", 10).unwrap().pending.unwrap();
     world.charge(&counted);
     world.settle(&counted);
@@ -272,10 +275,7 @@ fn a_new_budget_period_begins_with_no_usage() {
 
 #[test]
 fn an_operator_has_it_begin_anew() {
-    let mut world = BudgetFixture::new();
-    let budget = world.put(PLAIN);
-    let id = world.submit();
-    let run = world.run(&budget, id).unwrap();
+    let (mut world, budget, run) = running(PLAIN);
     world.spend(run, "a", 100);
     world.ask(ResetBudgetArgs { budget_id: budget.id }).unwrap();
     assert_eq!((world.tokens(&budget).used, world.tokens(&budget).spent), (0, 100));
@@ -285,10 +285,7 @@ fn an_operator_has_it_begin_anew() {
 
 #[test]
 fn usage_under_a_lost_lease_counts_and_under_a_foreign_one_is_refused() {
-    let mut world = BudgetFixture::new();
-    let budget = world.put(PLAIN);
-    let id = world.submit();
-    let run = world.run(&budget, id).unwrap();
+    let (mut world, budget, run) = running(PLAIN);
     world.now = at(5_000);
     let late = world.report(run, "a", 7).unwrap();
     assert!(late.late);
@@ -298,16 +295,13 @@ fn usage_under_a_lost_lease_counts_and_under_a_foreign_one_is_refused() {
     stranger.fence.lease_id = crate::types::LeaseId::new();
     assert_eq!(world.report(stranger, "b", 7).unwrap_err().code, Code::StaleLease);
     world.now = at(500);
-    world.ask(CompleteArgs { execution_id: id, fence: run.fence, result: None }).unwrap();
+    world.ask(CompleteArgs { execution_id: run.id, fence: run.fence, result: None }).unwrap();
     assert!(world.report(run, "c", 1).unwrap().late, "the last report may come after the end");
 }
 
 #[test]
 fn amounts_that_cannot_be_counted_are_refused_and_nothing_is_written() {
-    let mut world = BudgetFixture::new();
-    let budget = world.put(PLAIN);
-    let id = world.submit();
-    let run = world.run(&budget, id).unwrap();
+    let (mut world, budget, run) = running(PLAIN);
     assert_eq!(world.report(run, "a", 0).unwrap_err().field.as_deref(), Some("amounts"));
     assert_eq!(world.report(run, "b", limits::AMOUNT_MAX + 1).unwrap_err().code, Code::LimitExceeded);
     world.spend(run, "c", limits::AMOUNT_MAX);

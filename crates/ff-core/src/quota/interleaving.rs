@@ -17,11 +17,28 @@ use crate::payload::Payload;
 use crate::samples::at;
 use crate::types::{ClaimId, ExecutionId, Kind, LeaseEpoch, TimestampMs};
 
+/// Returns a policy with waiting work of one customer.
+fn work_under(
+    name: &str,
+    rate: Option<Rate>,
+    max_concurrent: Option<u32>,
+    count: usize,
+) -> (QuotaFixture, QuotaPolicy) {
+    let mut fixture = QuotaFixture::new();
+    let policy = fixture.put(name, rate, max_concurrent);
+    (0..count).for_each(|_| fixture.submit(1));
+    (fixture, policy)
+}
+
+/// Returns the release of the first slot of a request.
+fn release_of(request: &AdmissionRequest, is_unused: bool, guard: ReleaseGuard) -> AdmissionRelease {
+    let AdmissionRequest { execution_id, epoch, slots } = request;
+    AdmissionRelease { key: slots[0].key.clone(), execution_id: *execution_id, epoch: *epoch, is_unused, guard }
+}
+
 #[test]
 fn a_slot_goes_to_the_first_that_waits_for_it() {
-    let mut fixture = QuotaFixture::new();
-    let policy = fixture.put("two", None, Some(2));
-    (0..8).for_each(|_| fixture.submit(1));
+    let (mut fixture, policy) = work_under("two", None, Some(2), 8);
     let (first, verdicts) = fixture.claim_whole(&policy, 0, 24);
     let refused: Vec<_> = verdicts.verdicts.iter().filter(|verdict| **verdict != AdmissionVerdict::Admitted).collect();
     assert_eq!(first.len(), 2);
@@ -41,9 +58,7 @@ fn a_slot_goes_to_the_first_that_waits_for_it() {
 
 #[test]
 fn an_admission_that_is_repeated_counts_once() {
-    let mut fixture = QuotaFixture::new();
-    let policy = fixture.put("rate", Some(Rate { limit: 2, window_ms: 1_000 }), Some(5));
-    (0..2).for_each(|_| fixture.submit(1));
+    let (mut fixture, policy) = work_under("rate", Some(Rate { limit: 2, window_ms: 1_000 }), Some(5), 2);
     let mut requests = fixture.claim(0, 24);
     requests.extend(fixture.claim(1, 24));
     let first = fixture.admit(&policy, &requests);
@@ -55,9 +70,7 @@ fn an_admission_that_is_repeated_counts_once() {
 
 #[test]
 fn a_window_that_is_full_says_when_it_has_room_to_each_in_turn() {
-    let mut fixture = QuotaFixture::new();
-    let policy = fixture.put("rate", Some(Rate { limit: 2, window_ms: 1_000 }), None);
-    (0..20).for_each(|_| fixture.submit(1));
+    let (mut fixture, policy) = work_under("rate", Some(Rate { limit: 2, window_ms: 1_000 }), None, 20);
     let (first, _) = fixture.claim_whole(&policy, 0, 1);
     fixture.now = fixture.now + 300;
     let (second, _) = fixture.claim_whole(&policy, 0, 1);
@@ -80,27 +93,17 @@ fn a_window_that_is_full_says_when_it_has_room_to_each_in_turn() {
 
 #[test]
 fn an_unused_admission_does_not_count_in_the_window() {
-    let mut fixture = QuotaFixture::new();
-    let policy = fixture.put("rate", Some(Rate { limit: 1, window_ms: 1_000 }), None);
-    (0..4).for_each(|_| fixture.submit(1));
+    let (mut fixture, policy) = work_under("rate", Some(Rate { limit: 1, window_ms: 1_000 }), None, 4);
     let requests = fixture.claim(0, 1);
     fixture.admit(&policy, &requests);
-    let release = |is_unused| AdmissionRelease {
-        key: "c1".into(),
-        execution_id: requests[0].execution_id,
-        epoch: requests[0].epoch,
-        is_unused,
-        guard: ReleaseGuard::Any,
-    };
-    assert_eq!(fixture.settle(&policy, vec![release(true)]).released, 1);
+    let release = release_of(&requests[0], true, ReleaseGuard::Any);
+    assert_eq!(fixture.settle(&policy, vec![release]).released, 1);
     assert_eq!(fixture.claim_whole(&policy, 0, 1).0.len(), 1);
 }
 
 #[test]
 fn a_slot_that_was_reserved_anew_is_not_given_back_for_what_it_was_before() {
-    let mut fixture = QuotaFixture::new();
-    let policy = fixture.put("one", None, Some(1));
-    (0..4).for_each(|_| fixture.submit(1));
+    let (mut fixture, policy) = work_under("one", None, Some(1), 4);
     let requests = fixture.claim(0, 1);
     let (first, second) = (ClaimId::new(), ClaimId::new());
     let before = fixture.admit_for(Some(first), &policy, &requests);
@@ -108,8 +111,7 @@ fn a_slot_that_was_reserved_anew_is_not_given_back_for_what_it_was_before() {
     fixture.now = fixture.now + limits::QUOTA_RESERVED_MS;
     assert_eq!(fixture.admit_for(Some(second), &policy, &requests).verdicts, [AdmissionVerdict::Admitted]);
     for guard in [ReleaseGuard::Claim(first), ReleaseGuard::Since(before.at)] {
-        let (execution_id, epoch) = (requests[0].execution_id, requests[0].epoch);
-        let release = AdmissionRelease { key: "c1".into(), execution_id, epoch, is_unused: true, guard };
+        let release = release_of(&requests[0], true, guard);
         assert_eq!(fixture.settle(&policy, vec![release]).released, 0, "{guard:?}");
     }
 }
@@ -117,9 +119,7 @@ fn a_slot_that_was_reserved_anew_is_not_given_back_for_what_it_was_before() {
 /// A claim counts from the time when it is made, not from the time when room was reserved for an earlier claim.
 #[test]
 fn a_reservation_that_is_used_late_counts_when_it_is_used() {
-    let mut fixture = QuotaFixture::new();
-    let policy = fixture.put("rate", Some(Rate { limit: 1, window_ms: 1_000 }), None);
-    (0..4).for_each(|_| fixture.submit(1));
+    let (mut fixture, policy) = work_under("rate", Some(Rate { limit: 1, window_ms: 1_000 }), None, 4);
     let requests = fixture.claim(0, 2);
     fixture.admit_for(Some(ClaimId::new()), &policy, &requests[..1]);
     fixture.now = fixture.now + limits::QUOTA_RESERVED_MS;
@@ -133,9 +133,7 @@ fn a_reservation_that_is_used_late_counts_when_it_is_used() {
 
 #[test]
 fn a_turn_that_is_used_late_counts_when_it_is_used() {
-    let mut fixture = QuotaFixture::new();
-    let policy = fixture.put("both", Some(Rate { limit: 2, window_ms: 1_000 }), Some(2));
-    (0..16).for_each(|_| fixture.submit(1));
+    let (mut fixture, policy) = work_under("both", Some(Rate { limit: 2, window_ms: 1_000 }), Some(2), 16);
     let (first, _) = fixture.claim_whole(&policy, 0, 24);
     assert_eq!(first.len(), 2);
     fixture.now = fixture.now + 1_000;
@@ -154,9 +152,7 @@ fn a_turn_that_is_used_late_counts_when_it_is_used() {
 
 #[test]
 fn an_admission_of_another_definition_or_from_long_ago_takes_nothing() {
-    let mut fixture = QuotaFixture::new();
-    let policy = fixture.put("two", None, Some(2));
-    (0..4).for_each(|_| fixture.submit(1));
+    let (mut fixture, policy) = work_under("two", None, Some(2), 4);
     let requests = fixture.claim(0, 1);
     let verdicts = fixture.admit(&policy, &requests);
     let wrong_epoch =
@@ -310,13 +306,7 @@ fn step(
     mut claim: ClaimUnderWay,
     admissions: &mut Admissions,
 ) -> Result<Vec<Task>, ClaimUnderWay> {
-    let unused = |one: &AdmissionRequest| AdmissionRelease {
-        key: one.slots[0].key.clone(),
-        execution_id: one.execution_id,
-        epoch: one.epoch,
-        is_unused: true,
-        guard: ReleaseGuard::Claim(claim.claim_id),
-    };
+    let unused = |one: &AdmissionRequest| release_of(one, true, ReleaseGuard::Claim(claim.claim_id));
     let Some(policy) = policies.get(claim.next_policy) else {
         let answer = fixture.claim_admitted(claim.partition, claim.requests.clone(), claim.admitted_at);
         let is_in_use = |one: &&AdmissionRequest| {
@@ -356,14 +346,8 @@ fn held(fixture: &QuotaFixture, policy: &QuotaPolicy) -> Vec<HeldSlot> {
 fn note_releases(admissions: &mut Admissions, policy: &QuotaPolicy, before: &[HeldSlot], after: &[HeldSlot]) {
     for HeldSlot { key, execution_id, epoch, .. } in before.iter().filter(|slot| !after.contains(slot)) {
         if policy.rate.is_some() {
-            let (key, execution_id, epoch) = (key.clone(), *execution_id, *epoch);
-            admissions.release(&AdmissionRelease {
-                key,
-                execution_id,
-                epoch,
-                is_unused: true,
-                guard: ReleaseGuard::Any,
-            });
+            let (key, execution_id, epoch, guard) = (key.clone(), *execution_id, *epoch, ReleaseGuard::Any);
+            admissions.release(&AdmissionRelease { key, execution_id, epoch, is_unused: true, guard });
         }
     }
 }
