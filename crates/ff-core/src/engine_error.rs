@@ -8,8 +8,7 @@ use crate::state::PublicState;
 use crate::types::TimestampMs;
 
 /// What a caller should do about an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
     /// Retrying the same request cannot succeed.

@@ -39,7 +39,6 @@ pub mod quota;
 #[cfg(test)]
 mod samples;
 pub mod schedule;
-#[cfg(feature = "schema")]
 mod schema;
 pub mod signal;
 pub mod singleton;

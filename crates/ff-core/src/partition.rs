@@ -58,8 +58,7 @@ impl fmt::Display for Partition {
 }
 
 /// The number of partitions of each family. It is fixed at a store's first boot, because ids contain their partition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PartitionConfig {
     pub num_flow_partitions: u16,
     pub num_budget_partitions: u16,

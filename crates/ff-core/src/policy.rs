@@ -11,8 +11,7 @@ use crate::limits;
 use crate::types::RequirementClass;
 
 /// Retries, timeouts and bounds of one execution.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Policy {
     pub retry_policy: RetryPolicy,
@@ -88,8 +87,7 @@ pub(crate) fn serialize_compact<S: Serializer>(policy: &Policy, serializer: S) -
 }
 
 /// What happens after a failure that is not permanent.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RetryPolicy {
     pub max_retries: u32,
@@ -116,8 +114,7 @@ impl RetryPolicy {
 
 /// Delay before the next attempt. With jitter the delay is random between zero and its full value, so that simultaneous
 /// failures are not retried at the same time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Backoff {
     Exponential {
@@ -190,8 +187,7 @@ fn grown(initial_ms: u64, max_ms: u64, multiplier: f64, retry: u32) -> u64 {
 }
 
 /// Time limits. Absent means unlimited.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TimeoutPolicy {
     /// Maximum run time of one attempt, over all its leases.

@@ -7,7 +7,7 @@ macro_rules! text_enum {
     ($($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident $word:literal,)* })*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[derive(schemars::JsonSchema)]
         pub enum $name {
             $($(#[$vdoc])* #[serde(rename = $word)] $variant,)*
         }
@@ -142,8 +142,7 @@ impl PublicState {
 }
 
 /// All dimensions of the state of an execution.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct StateVector {
     pub lifecycle_phase: LifecyclePhase,
     pub ownership_state: OwnershipState,

@@ -16,8 +16,7 @@ pub struct ListKeysArgs {
 }
 
 /// One page of a listing.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct KeysPage {
     pub keys: Vec<KeyInfo>,
     /// Start of the next page; absent on the last one.

@@ -53,8 +53,7 @@ impl CreateKeyArgs {
 }
 
 /// The key is known.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CreatedKey {
     #[serde(flatten)]
     pub key: KeyInfo,

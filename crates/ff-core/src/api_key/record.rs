@@ -8,8 +8,7 @@ use super::{KeyHash, Role};
 use crate::types::{KeyId, KeyName, Namespace, TimestampMs};
 
 /// A key as a store keeps it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ApiKey {
     #[serde(flatten)]
     pub info: KeyInfo,
@@ -17,8 +16,7 @@ pub struct ApiKey {
 }
 
 /// An API key, without the hash of its secret.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct KeyInfo {
     pub key_id: KeyId,
     /// Name of the key.

@@ -16,8 +16,7 @@ pub struct RevokeKeyArgs {
 }
 
 /// Requests with this key are refused from now on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RevokedKey {
     pub revoked_at: TimestampMs,
     /// True when it was already revoked.

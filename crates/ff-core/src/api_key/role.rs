@@ -8,8 +8,7 @@ use serde::Serialize;
 use crate::types::from_text;
 
 /// A permission of an API key. `admin` implies all other roles; the others imply none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Submit, watch and cancel executions and flows.

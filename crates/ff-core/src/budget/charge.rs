@@ -32,8 +32,7 @@ pub struct UsageTotal {
 }
 
 /// State of a budget after a usage report.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct BudgetState {
     pub budget: BudgetName,
     pub status: BudgetStatus,
@@ -46,8 +45,7 @@ pub struct BudgetState {
 }
 
 /// Whether a limit is exceeded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BudgetStatus {
     Ok,

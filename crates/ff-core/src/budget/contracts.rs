@@ -11,21 +11,18 @@ use crate::quota::QuotaRow;
 use crate::types::{AttemptIndex, BudgetId, BudgetName, Dimension, Namespace, TimestampMs};
 
 pub use super::charge::{BudgetAnswer, BudgetState, BudgetStatus, ChargeBudgetArgs, UsageTotal};
-pub use super::define::DefineBudgetArgs;
+pub use super::define::{BudgetReset, DefineBudgetArgs, ResetBudgetArgs};
 pub use super::definition::PutBudgetArgs;
-pub use super::restart::{BudgetReset, ResetBudgetArgs};
 pub use super::usage::{PendingUsage, ReportUsageArgs, SettleUsageArgs, UsageReported, UsageSettled};
 
 /// Budgets of a namespace, ordered by name.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Budgets {
     pub budgets: Vec<Budget>,
 }
 
 /// The reply to a deletion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct BudgetDeleted {
     /// True when it did not exist.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -40,8 +37,7 @@ pub struct BudgetRef {
 }
 
 /// A budget and its usage.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct BudgetInfo {
     #[serde(flatten)]
     pub budget: Budget,
@@ -53,8 +49,7 @@ pub struct BudgetInfo {
 }
 
 /// Usage of one dimension of a budget.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct DimensionBalance {
     /// Spent within the period.
     pub used: u64,
@@ -84,8 +79,7 @@ impl BudgetInfo {
 }
 
 /// Usage of an execution or a flow.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct UsageInfo {
     pub usage: Amounts,
     /// By attempt; only for an execution.

@@ -15,8 +15,7 @@ use crate::types::{BudgetId, BudgetName, Dimension, Kind, Namespace, QuotaPolicy
 use crate::view::{Stop, View};
 
 /// A limit on spending.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Budget {
     pub id: BudgetId,
     pub namespace: Namespace,
@@ -29,8 +28,7 @@ pub struct Budget {
 }
 
 /// Definition of a budget.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "an object")]
 pub struct BudgetDefinition {
     /// What it applies to: `namespace`, `lane:<lane>`, `kind:<kind>`, `tag:<name>=<value>`, `flow:<id>` or `execution:<id>`.
@@ -47,8 +45,7 @@ pub struct BudgetDefinition {
 }
 
 /// Spending limits of one dimension per period.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "an object")]
 pub struct BudgetLimit {
     /// No execution is admitted once this much is spent and reserved.

@@ -144,16 +144,12 @@ impl<'v> BudgetLedger<'v> {
         self.rows.put(QuotaRowName::Policy, QuotaRow::Budget { revision, budget: budget.map(Box::new) });
     }
 
-    pub(super) fn stored_balance(&self) -> Result<Balance, Miss> {
-        Ok(match self.rows.row(&QuotaRowName::Balance)? {
-            Some(QuotaRow::Balance(balance)) => (**balance).clone(),
-            _ => Balance::default(),
-        })
-    }
-
     /// Returns the balance in the present period; a new period begins with nothing used.
     pub(super) fn balance(&self, budget: Option<&Budget>, now: TimestampMs) -> Result<Balance, Miss> {
-        let mut balance = self.stored_balance()?;
+        let mut balance = match self.rows.row(&QuotaRowName::Balance)? {
+            Some(QuotaRow::Balance(balance)) => (**balance).clone(),
+            _ => Balance::default(),
+        };
         if let Some(budget) = budget {
             let period = budget.definition.reset.period_at(budget.created_at, now);
             if balance.period.from < period.from || balance.period.until != period.until {

@@ -64,8 +64,7 @@ pub struct ReportUsageArgs {
 }
 
 /// Usage of an execution, and the state of its budgets.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct UsageReported {
     /// True when this report was already counted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

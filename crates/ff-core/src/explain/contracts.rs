@@ -7,8 +7,7 @@ use crate::state::{BlockingReason, PublicState, text_enum};
 use crate::types::{ExecutionId, Kind, LaneId, Namespace, TimestampMs, WorkerInstanceId};
 
 /// Whether an execution runs, and if not, why.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Explanation {
     pub execution_id: ExecutionId,
     pub namespace: Namespace,
@@ -34,8 +33,7 @@ pub struct Explanation {
 }
 
 /// An event that changes the state of an execution.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct NextEvent {
     pub event: String,
     /// When it happens, if known.
@@ -44,8 +42,7 @@ pub struct NextEvent {
 }
 
 /// A condition for running an execution.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Term {
     pub term: TermKind,
     pub verdict: Verdict,
@@ -87,8 +84,7 @@ text_enum! {
 }
 
 /// An execution that holds a slot, or a lease.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SlotHolder {
     pub execution_id: ExecutionId,
     pub worker_instance_id: WorkerInstanceId,
@@ -99,8 +95,7 @@ pub struct SlotHolder {
 }
 
 /// An action an operator can take.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SuggestedAction {
     pub what: String,
     /// A command that can be pasted into a shell.
@@ -108,8 +103,7 @@ pub struct SuggestedAction {
 }
 
 /// Why executions of a lane do not run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LaneExplanation {
     pub namespace: Namespace,
     pub lane_id: LaneId,
@@ -125,8 +119,7 @@ pub struct LaneExplanation {
 }
 
 /// A reason why executions of a lane do not run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LaneCause {
     pub term: TermKind,
     /// Number of affected executions, at most 2 500.

@@ -39,8 +39,7 @@ pub struct Lane {
 }
 
 /// The settings of a lane. Changing them moves no execution to another state.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LaneSettings {
     pub state: LaneState,
     /// Maximum number of executions running at once, over all partitions.

@@ -9,8 +9,7 @@ use crate::limits;
 use crate::types::Capability;
 
 /// What an execution requires of its worker.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RoutingRequirements {
     /// The capabilities its worker must have: a word (`gpu`), or a key and a value (`region=eu`).

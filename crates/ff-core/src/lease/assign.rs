@@ -15,8 +15,7 @@ use crate::types::{ExecutionId, FairKey, Kind, LaneId, Namespace, RequirementCla
 use crate::view::{Stop, View};
 
 /// Reserves an execution for one worker instance until `expires_at`; no other worker can claim it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ClaimGrant {
     pub worker_instance_id: WorkerInstanceId,
     pub granted_at: TimestampMs,
@@ -58,8 +57,7 @@ impl Execution {
 }
 
 /// An assigned execution.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct GrantInfo {
     pub execution_id: ExecutionId,
     pub namespace: Namespace,
@@ -95,8 +93,7 @@ pub struct AssignArgs {
 }
 
 /// The execution is assigned.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct GrantIssued {
     /// When any worker may claim it again.
     pub expires_at: TimestampMs,
@@ -180,8 +177,7 @@ pub struct UnassignArgs {
 }
 
 /// The execution is not assigned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct GrantRevoked {
     pub public_state: PublicState,
     /// True when it was not assigned.

@@ -125,8 +125,7 @@ pub struct ClaimDecision {
 }
 
 /// Sort key of a waiting execution; the smallest is claimed first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Head {
     /// Inverted priority: the highest priority has the smallest number.
     pub behind: u16,

@@ -102,8 +102,7 @@ pub struct ControlArgs {
 }
 
 /// Leases lost since the cursor.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Control {
     pub lost: Vec<LeaseLost>,
     /// Cursor of the next request.
@@ -113,8 +112,7 @@ pub struct Control {
 }
 
 /// A lease that was lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LeaseLost {
     pub execution_id: ExecutionId,
     #[serde(flatten)]

@@ -6,8 +6,7 @@ use crate::engine_error::{Code, Refusal};
 use crate::types::{AttemptId, LeaseEpoch, LeaseId};
 
 /// Lease, epoch and attempt together. All three must be the current ones for a write to count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Fence {
     pub lease_id: LeaseId,
     pub lease_epoch: LeaseEpoch,

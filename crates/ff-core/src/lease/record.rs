@@ -7,8 +7,7 @@ use crate::quota::QuotaSlot;
 use crate::types::{AttemptIndex, BadText, TimestampMs, WorkerId, WorkerInstanceId};
 
 /// The worker that holds an execution.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Holder {
     pub worker_id: WorkerId,
     pub worker_instance_id: WorkerInstanceId,
@@ -46,8 +45,7 @@ pub struct Lease {
 
 /// The end of a lease, and the reply that its holder got. A holder that repeats a call after it lost the reply gets this
 /// reply again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "how", rename_all = "snake_case")]
 pub enum LeaseEnding {
     #[default]
@@ -99,8 +97,7 @@ pub struct LastLease {
 
 /// A lease that expired, was revoked or was given up. The history omits leases that ended their attempt with an
 /// outcome; the attempt shows it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LeaseEvent {
     pub attempt_index: AttemptIndex,
     #[serde(flatten)]

@@ -21,8 +21,7 @@ pub struct RenewArgs {
 }
 
 /// The lease is renewed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RenewedLease {
     pub lease_expires_at: TimestampMs,
 }

@@ -21,8 +21,7 @@ pub struct RevokeArgs {
 }
 
 /// The lease is revoked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RevokedLease {
     pub lease_epoch: LeaseEpoch,
     /// True when it was already revoked.

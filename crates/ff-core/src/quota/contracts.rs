@@ -7,21 +7,18 @@ use crate::limits;
 use crate::types::{ExecutionId, LeaseEpoch, Namespace, QuotaName, QuotaPolicyId, TimestampMs};
 
 pub use super::admit::{AdmissionVerdict, AdmissionVerdicts, AdmitArgs, SlotRequest};
-pub use super::copy::{CopyQuotasArgs, QuotasCopied};
-pub use super::define::{DefineQuotaArgs, QuotaDefined};
+pub use super::define::{CopyQuotasArgs, DefineQuotaArgs, QuotaDefined, QuotasCopied};
 pub use super::put::{PutQuotaArgs, QuotaDefinition};
 pub use super::settle::{AdmissionRelease, AdmissionsSettled, ReleaseGuard, SettleAdmissionsArgs, WokenExecution};
 
 /// Quota policies of a namespace, ordered by name.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Quotas {
     pub quotas: Vec<QuotaPolicy>,
 }
 
 /// A quota policy and its usage.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct QuotaInfo {
     #[serde(flatten)]
     pub policy: QuotaPolicy,
@@ -32,8 +29,7 @@ pub struct QuotaInfo {
 }
 
 /// Usage of a quota under one value of its key.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct KeyUse {
     /// Empty for a policy without `per`.
     pub key: String,
@@ -101,8 +97,7 @@ pub struct HeldSlot {
 }
 
 /// The reply to a deletion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct QuotaDeleted {
     /// True when it did not exist.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

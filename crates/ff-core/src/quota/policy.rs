@@ -11,8 +11,7 @@ use crate::execution::Execution;
 use crate::types::{BudgetName, Namespace, QuotaName, QuotaPolicyId, TimestampMs};
 
 /// A limit on claims of executions.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct QuotaPolicy {
     pub id: QuotaPolicyId,
     pub namespace: Namespace,
@@ -31,8 +30,7 @@ pub struct QuotaPolicy {
 }
 
 /// Maximum number of claims within any window of this length.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Rate {
     pub limit: u64,
     pub window_ms: u64,

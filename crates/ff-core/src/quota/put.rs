@@ -23,8 +23,7 @@ pub struct PutQuotaArgs {
 }
 
 /// Definition of a quota policy.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "an object")]
 pub struct QuotaDefinition {
     /// What it applies to: `namespace`, `lane:<lane>`, `kind:<kind>`, `tag:<name>=<value>` or `flow:<id>`.

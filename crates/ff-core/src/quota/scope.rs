@@ -8,8 +8,8 @@ use crate::execution::{Execution, Tags};
 use crate::types::{ExecutionId, FlowId, Kind, LaneId, TagKey, TagValue, as_text};
 
 /// Which executions of its namespace a policy applies to.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String"))]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, schemars::JsonSchema)]
+#[schemars(with = "String")]
 pub enum Scope {
     /// All of them.
     Namespace,
@@ -22,8 +22,8 @@ pub enum Scope {
 }
 
 /// Key of a policy: each value has its own window and slots.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String"))]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, schemars::JsonSchema)]
+#[schemars(with = "String")]
 pub enum Per {
     Kind,
     Namespace,

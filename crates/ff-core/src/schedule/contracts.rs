@@ -76,15 +76,13 @@ impl BackfillArgs {
 }
 
 /// Outcome of each tick of the range, oldest first.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct BackfilledTicks {
     pub ticks: Vec<TickRecord>,
 }
 
 /// The next ticks of a schedule.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct NextTicks {
     pub ticks: Vec<TimestampMs>,
 }
@@ -165,8 +163,7 @@ pub struct PartitionTick {
 }
 
 /// The reply to a deletion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ScheduleDeleted {
     /// True when it did not exist.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -36,8 +36,7 @@ pub struct Schedule {
 }
 
 /// The pause of a schedule.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Pause {
     pub at: TimestampMs,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,8 +60,7 @@ pub enum StartedWork {
 }
 
 /// A tick and its outcome.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct TickRecord {
     /// Scheduled time of the tick.
     pub tick: TimestampMs,

@@ -45,7 +45,6 @@ impl fmt::Display for CronText {
 
 as_text!(CronText);
 
-#[cfg(feature = "schema")]
 impl schemars::JsonSchema for CronText {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Cron".into()

@@ -79,7 +79,6 @@ impl fmt::Display for Zone {
 
 as_text!(Zone);
 
-#[cfg(feature = "schema")]
 impl schemars::JsonSchema for Zone {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "TimeZone".into()

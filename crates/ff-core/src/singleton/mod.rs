@@ -30,8 +30,7 @@ pub enum KeyRule {
 }
 
 /// At most one execution of a key runs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Singleton {
     pub key: SubmissionKey,
@@ -64,8 +63,7 @@ text_enum! {
 }
 
 /// Merges submissions with the same key into one execution, which starts after a pause.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Debounce {
     pub key: SubmissionKey,

@@ -94,7 +94,6 @@ macro_rules! checked_text {
             }
         }
 
-        #[cfg(feature = "schema")]
         impl schemars::JsonSchema for $name {
             fn schema_name() -> std::borrow::Cow<'static, str> {
                 stringify!($name).into()

@@ -11,7 +11,7 @@ macro_rules! numbers {
     ($($(#[$doc:meta])* $name:ident: $type:ty;)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[derive(schemars::JsonSchema)]
         #[serde(transparent)]
         pub struct $name(pub $type);
 

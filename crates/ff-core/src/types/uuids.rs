@@ -56,7 +56,6 @@ macro_rules! uuid_ids {
             }
         }
 
-        #[cfg(feature = "schema")]
         impl schemars::JsonSchema for $name {
             fn schema_name() -> std::borrow::Cow<'static, str> {
                 stringify!($name).into()

@@ -131,8 +131,7 @@ impl LanesPageBuilder {
 }
 
 /// A lane.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LaneInfo {
     pub namespace: Namespace,
     pub lane_id: LaneId,
@@ -145,8 +144,7 @@ pub struct LaneInfo {
 pub type Depths = BTreeMap<LanePlace, Depth>;
 
 /// Number of executions, and the age of the first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Depth {
     pub count: u64,
     /// Waiting for a worker or for upstreams: when the oldest was created. Active, suspended or blocked: when the
@@ -198,8 +196,7 @@ impl Depth {
 }
 
 /// One page of a listing.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LanesPage {
     pub lanes: Vec<LaneInfo>,
     /// Start of the next page; absent on the last one.
