@@ -330,9 +330,10 @@ checks! {
     |query, partitions| check_id(&query.execution_id, partitions).and(query.check()) =>
         SignalsArgs, ReadStreamArgs, ListStepsArgs;
     |query, _partitions| query.check() =>
-        ListArgs, DeliveriesArgs, FlowMembersArgs, FlowEdgesArgs, ListFlowsArgs, FlowEventsArgs, EventsArgs;
+        ListArgs, DeliveriesArgs, FlowMembersArgs, FlowEdgesArgs, ListFlowsArgs, FlowEventsArgs, EventsArgs,
+        ListSchedulesArgs;
     |query, _partitions| check_page(query.limit, limits::PAGE) =>
-        ListLanesArgs, ListWorkersArgs, ListKeysArgs, QuotaKeysArgs, QuotaSlotsArgs, ListSchedulesArgs;
+        ListLanesArgs, ListWorkersArgs, ListKeysArgs, QuotaKeysArgs, QuotaSlotsArgs;
     |query, partitions| check_partition(query.partition, partitions).and(check_page(query.limit, limits::PAGE)) =>
         DueSchedulesArgs;
     |_query, _partitions| Ok(()) =>

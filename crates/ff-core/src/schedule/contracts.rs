@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Schedule, ScheduleDefinition, TickRecord};
-use crate::engine_error::{Code, Refusal, check_limit};
+use crate::engine_error::{Code, Refusal, check_limit, check_page};
 use crate::limits;
 use crate::operation::command::check_message;
 use crate::types::{Namespace, ScheduleName, TimestampMs};
@@ -121,6 +121,12 @@ pub struct ListSchedulesArgs {
     pub namespace: Namespace,
     pub after: Option<ScheduleName>,
     pub limit: usize,
+}
+
+impl ListSchedulesArgs {
+    pub fn check(&self) -> Result<(), Refusal> {
+        check_page(self.limit, limits::PAGE)
+    }
 }
 
 /// Schedules in the order of their names.
