@@ -19,14 +19,14 @@ use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use uuid::Uuid;
 
-use crate::connector::Connector;
+use crate::connect::connector::Connector;
+use crate::connect::url::StoreLocation;
 use crate::hints::{ANNOUNCEMENTS, Listener, ListenerPresence, Notes, pass_on, poll};
 use crate::inbox::consume_inbox;
 use crate::meta::{LATEST, SLOTS};
 use crate::migrate::{PreparedStore, prepare};
 use crate::readers::Readers;
 use crate::session::WriterSession;
-use crate::url::StoreLocation;
 use crate::writers::Writers;
 use crate::{ConnectError, PostgresOptions};
 
@@ -91,7 +91,7 @@ impl Postgres {
         let listening = CancellationToken::new();
         let inbox = Arc::new(Notify::new());
         if connector.place.listen {
-            let unheard = |error: crate::driver_error::DriverError| ConnectError::Server {
+            let unheard = |error: crate::connect::driver_error::DriverError| ConnectError::Server {
                 address: connector.place.address(),
                 why: error.why().to_owned(),
             };

@@ -7,7 +7,7 @@ use ff_core::entropy::Entropy;
 use ff_core::partition::PartitionConfig;
 use tokio_postgres::{Client, GenericClient};
 
-use crate::value::Parameter;
+use crate::statement::value::Parameter;
 
 /// Query for the server's time and the latest time written, in milliseconds.
 pub(crate) const LATEST: &str = "\
@@ -78,7 +78,7 @@ pub(crate) async fn settle(
     partitions: &PartitionConfig,
     entropy: &dyn Entropy,
 ) -> Result<(), String> {
-    let message = |error: tokio_postgres::Error| crate::driver_error::message_of(&error);
+    let message = |error: tokio_postgres::Error| crate::connect::driver_error::message_of(&error);
     let below = i32::from(partitions.num_flow_partitions);
     let rows = client.query(RINGS, &[&below]).await.map_err(message)?;
     let stored = rows.iter().map(|row| (u16::try_from(row.get::<_, i32>(0)).unwrap_or(u16::MAX), row.get(1)));

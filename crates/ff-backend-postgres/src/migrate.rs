@@ -5,10 +5,11 @@ use ff_core::entropy::Entropy;
 use ff_core::partition::PartitionConfig;
 use tokio_postgres::{Client, Transaction};
 
-use crate::connector::{Connector, failed};
-use crate::driver_error::DriverError;
-use crate::url::StoreLocation;
-use crate::{ConnectError, PostgresOptions, meta, pooler};
+use crate::connect::connector::{Connector, failed};
+use crate::connect::driver_error::DriverError;
+use crate::connect::pooler;
+use crate::connect::url::StoreLocation;
+use crate::{ConnectError, PostgresOptions, meta};
 
 /// The migrations, in order. The first makes the version after [`UNRELEASED`].
 const MIGRATIONS: &[&str] = &[

@@ -12,7 +12,7 @@ use ff_core::engine_error::EngineError;
 use ff_core::state::TerminalOutcome;
 use ff_core::types::{ExecutionId, TimestampMs};
 
-use crate::value::Parameter;
+use crate::statement::value::Parameter;
 
 /// Statement that stamps the events of executions whose propagation is no longer pending.
 pub(crate) const STAMP: &str = "\

@@ -11,11 +11,11 @@ use futures_util::future::BoxFuture;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
-use crate::connection::Connection;
-use crate::connector::{Connector, READER};
-use crate::dialect::StatementCache;
-use crate::driver_error::DriverError;
-use crate::request::Request;
+use crate::connect::connection::Connection;
+use crate::connect::connector::{Connector, READER};
+use crate::connect::driver_error::DriverError;
+use crate::statement::dialect::StatementCache;
+use crate::statement::request::Request;
 
 /// Maximum time that a question waits for a connection.
 const PATIENCE: Duration = Duration::from_secs(5);

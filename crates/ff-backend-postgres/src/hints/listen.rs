@@ -15,8 +15,8 @@ use tokio_postgres::{AsyncMessage, Client};
 
 use super::presence::{ListenerPresence, register};
 use super::{Announcements, channel, inbox_channel, note};
-use crate::connector::Connector;
-use crate::driver_error::DriverError;
+use crate::connect::connector::Connector;
+use crate::connect::driver_error::DriverError;
 
 /// Pause before listening again, at first and at most.
 const PAUSE: Duration = Duration::from_millis(50);

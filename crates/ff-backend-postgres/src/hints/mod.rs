@@ -12,8 +12,8 @@ use ff_backend_sql::Value;
 use ff_core::hint::Hint;
 use tokio::sync::mpsc;
 
-use crate::url::StoreLocation;
-use crate::value::Parameter;
+use crate::connect::url::StoreLocation;
+use crate::statement::value::Parameter;
 
 pub(crate) use listen::{Listener, pass_on};
 pub(crate) use poll::poll;

@@ -9,10 +9,10 @@ use ff_core::hint::Hint;
 use tokio::sync::Notify;
 
 use super::{Announcements, note};
-use crate::connection::Connection;
-use crate::connector::Connector;
-use crate::driver_error::DriverError;
-use crate::value::Parameter;
+use crate::connect::connection::Connection;
+use crate::connect::connector::Connector;
+use crate::connect::driver_error::DriverError;
+use crate::statement::value::Parameter;
 
 /// Interval between polls.
 const EVERY: Duration = Duration::from_millis(100);

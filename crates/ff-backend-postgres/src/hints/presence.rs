@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio_postgres::Client;
 
-use crate::driver_error::DriverError;
+use crate::connect::driver_error::DriverError;
 
 /// Second key of the advisory lock that every listening program holds. The keys of partitions are not negative.
 const LISTENER: i32 = -1;

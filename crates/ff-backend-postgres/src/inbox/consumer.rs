@@ -19,10 +19,10 @@ use tokio::time::timeout;
 use tokio_postgres::Row;
 
 use super::row::InboxRow;
-use crate::connection::Connection;
-use crate::connector::Connector;
-use crate::driver_error::DriverError;
-use crate::value::Parameter;
+use crate::connect::connection::Connection;
+use crate::connect::connector::Connector;
+use crate::connect::driver_error::DriverError;
+use crate::statement::value::Parameter;
 
 /// Interval between polls without a notification.
 const SWEEP: Duration = Duration::from_secs(5);

@@ -13,8 +13,8 @@ use row::InboxRow;
 use tokio_postgres::GenericClient;
 
 use crate::ConnectError;
-use crate::url::{SCHEMA, schema};
-use crate::value::Parameter;
+use crate::connect::url::{SCHEMA, schema};
+use crate::statement::value::Parameter;
 
 pub(crate) use consumer::consume_inbox;
 

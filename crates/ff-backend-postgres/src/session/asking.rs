@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use ff_backend_sql::{Columns, Key, Load, Read, Row, SqlError, Table, Value};
 
 use super::WriterSession;
-use crate::driver_error::DriverError;
-use crate::request::{PendingRequest, Request};
+use crate::connect::driver_error::DriverError;
+use crate::statement::request::{PendingRequest, Request};
 
 #[async_trait]
 impl Read for WriterSession {

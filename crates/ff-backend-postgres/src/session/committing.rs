@@ -11,9 +11,9 @@ use futures_util::future::BoxFuture;
 use tokio::task::yield_now;
 
 use super::{WriterSession, first_trouble};
-use crate::connection::Answer;
-use crate::driver_error::DriverError;
-use crate::value::Parameter;
+use crate::connect::connection::Answer;
+use crate::connect::driver_error::DriverError;
+use crate::statement::value::Parameter;
 
 /// A commit that is sent and not yet answered.
 pub(super) struct UnansweredCommit {

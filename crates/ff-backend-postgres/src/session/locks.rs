@@ -10,8 +10,8 @@ use tokio::time::{Instant, sleep_until};
 
 use super::WriterSession;
 use super::server_state::ServerState;
-use crate::driver_error::DriverError;
-use crate::value::Parameter;
+use crate::connect::driver_error::DriverError;
+use crate::statement::value::Parameter;
 
 /// Interval after which a busy writer checks whether another session waits for one of its locks.
 const STAY: Duration = Duration::from_millis(80);

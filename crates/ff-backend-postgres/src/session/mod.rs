@@ -26,15 +26,15 @@ use self::locks::{LEAVE, SessionLocks, TAKE, WANTED};
 use self::opening::LOCK;
 use self::send_buffer::SendBuffer;
 use self::server_state::SERVER_STATE;
-use crate::connection::{Answer, Connection};
-use crate::connector::{Connector, WRITER};
-use crate::dialect::StatementCache;
-use crate::driver_error::DriverError;
+use crate::connect::connection::{Answer, Connection};
+use crate::connect::connector::{Connector, WRITER};
+use crate::connect::driver_error::DriverError;
 use crate::hints::Notes;
 use crate::meta::REMEMBER;
 use crate::outbox;
-use crate::request::{PendingRequest, Request};
-use crate::value::Parameter;
+use crate::statement::dialect::StatementCache;
+use crate::statement::request::{PendingRequest, Request};
+use crate::statement::value::Parameter;
 
 /// Pause before trying again, at first and at most.
 const PAUSE: Duration = Duration::from_millis(10);

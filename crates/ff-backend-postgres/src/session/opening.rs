@@ -5,8 +5,8 @@ use ff_backend_sql::{Load, TransactionContext, Value};
 use super::WriterSession;
 use super::committing::log_unsent_note;
 use super::server_state::ServerState;
-use crate::driver_error::DriverError;
-use crate::value::Parameter;
+use crate::connect::driver_error::DriverError;
+use crate::statement::value::Parameter;
 
 /// Takes the locks of partitions for one transaction, in the given order.
 pub(super) const LOCK: &str = "SELECT pg_advisory_xact_lock($1::int4, p) FROM unnest($2::int4[]) AS p";

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use ff_backend_sql::{Columns, Key, Over, Put, Table, Value};
 
-use crate::dialect::{Purpose, StatementCache};
-use crate::value::Parameter;
+use crate::statement::dialect::{Purpose, StatementCache};
+use crate::statement::value::Parameter;
 
 /// Maximum number of different combined statements.
 const COMBINATIONS: usize = 128;

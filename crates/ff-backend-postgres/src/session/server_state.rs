@@ -6,7 +6,7 @@ use ff_core::types::TimestampMs;
 use tokio::time::Instant;
 use tokio_postgres::Row;
 
-use crate::driver_error::DriverError;
+use crate::connect::driver_error::DriverError;
 
 /// Query for the time and the latest time written (in milliseconds), the time until which a feed is followed, and whether
 /// there is any lane configuration or quota policy.

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use ff_backend_sql::{Columns, Key, Load, Row, SqlError, Table, Value};
 
-use crate::connection::{Answer, Connection};
-use crate::dialect::{Purpose, StatementCache};
-use crate::driver_error::DriverError;
-use crate::value::{Parameter, row};
+use super::dialect::{Purpose, StatementCache};
+use super::value::{Parameter, row};
+use crate::connect::connection::{Answer, Connection};
+use crate::connect::driver_error::DriverError;
 
 /// A statement with its parameters, ready to send.
 pub(crate) struct Request {

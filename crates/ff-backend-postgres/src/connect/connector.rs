@@ -7,11 +7,11 @@ use tokio::time::timeout;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Socket};
 
+use super::connection::{Connection, Meter};
+use super::driver_error::{DriverError, message_of};
+use super::tls::TlsChannel;
+use super::url::StoreLocation;
 use crate::ConnectError;
-use crate::connection::{Connection, Meter};
-use crate::driver_error::{DriverError, message_of};
-use crate::tls::TlsChannel;
-use crate::url::StoreLocation;
 
 /// Maximum time for the server to accept a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);

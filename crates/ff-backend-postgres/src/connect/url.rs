@@ -7,8 +7,8 @@ use std::net::IpAddr;
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::{Client, Config};
 
+use super::tls::Tls;
 use crate::ConnectError;
-use crate::tls::Tls;
 
 /// The default schema of a store's tables.
 pub(crate) const SCHEMA: &str = "flowfabric";
@@ -54,7 +54,7 @@ impl StoreLocation {
     /// Opens a connection to the database for the caller's own use, with the login and TLS settings of the store's connections.
     pub async fn connect(&self) -> Result<Client, ConnectError> {
         let unreachable =
-            |error| ConnectError::Unreachable { address: self.address(), why: crate::driver_error::message_of(&error) };
+            |error| ConnectError::Unreachable { address: self.address(), why: super::driver_error::message_of(&error) };
         let (client, conversation) = self.config.connect(self.tls.clone()).await.map_err(unreachable)?;
         tokio::spawn(async move {
             if let Err(error) = conversation.await {

@@ -11,8 +11,8 @@ use futures_util::{FutureExt, TryStreamExt};
 use tokio::time::timeout;
 use tokio_postgres::{Client, Row, Statement};
 
-use crate::driver_error::DriverError;
-use crate::value::Parameter;
+use super::driver_error::DriverError;
+use crate::statement::value::Parameter;
 
 /// Maximum time for an answer. The server's statement timeout is shorter, so a server that is silent for longer is gone.
 const PATIENCE: Duration = Duration::from_secs(40);

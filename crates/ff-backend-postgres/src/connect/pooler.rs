@@ -8,9 +8,9 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Error};
 use uuid::Uuid;
 
-use crate::connector::Connector;
-use crate::driver_error::DriverError;
-use crate::{ConnectError, connector};
+use super::connector::{self, Connector};
+use super::driver_error::DriverError;
+use crate::ConnectError;
 
 /// Maximum time for a pooler to find a second server connection. A pooler that has only one passes: its statements always run
 /// where they were prepared.
