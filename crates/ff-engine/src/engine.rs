@@ -12,8 +12,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::pump::{Pump, QuotaChannels};
-use crate::pump_lag::PumpLag;
+use crate::pump::{Pump, PumpLag, QuotaChannels};
 use crate::quota_keeper::QuotaKeeper;
 use crate::reap_workers::reap_workers;
 use crate::routing::{Routing, RoutingNews};

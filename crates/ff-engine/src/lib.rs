@@ -1,23 +1,18 @@
 //! Background work on a store: the pump that fires due work, the sweeps that make up for lost hints, the notifier that answers long
 //! polls, and the doctor.
 
-mod agenda;
 mod backoff;
 mod doctor;
 mod engine;
 mod hint_stream;
-mod membership;
 mod notifier;
 mod orchestration;
-mod peers;
 mod pump;
-mod pump_lag;
 mod quota_keeper;
 mod reap_workers;
 mod router;
 mod routing;
 mod sweep;
-mod ticker;
 
 pub use backoff::Backoff;
 pub use doctor::{Examination, examine, examine_partition};

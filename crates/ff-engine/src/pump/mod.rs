@@ -1,6 +1,12 @@
 //! The pump: sleeps until work is due by the store's clock, then makes the store fire it. It acts for the partitions it owns among
 //! the engines of the store.
 
+mod agenda;
+mod lag;
+mod membership;
+mod peers;
+mod ticker;
+
 use std::collections::HashMap;
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -15,14 +21,15 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::agenda::Agenda;
-use crate::membership::Membership;
-use crate::pump_lag::PumpLag;
+use self::agenda::Agenda;
+use self::membership::Membership;
+use self::ticker::{Look, Ticker};
 use crate::quota_keeper::{OwnedPartitions, QuotaNews};
 use crate::routing::RoutingNews;
 use crate::sweep::alarm;
-use crate::ticker::{Look, Ticker};
 use crate::{Backoff, HintStream, Sweeper};
+
+pub(crate) use lag::PumpLag;
 
 /// Maximum number of partitions pumped at the same time.
 const AT_ONCE: usize = 8;

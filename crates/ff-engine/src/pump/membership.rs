@@ -10,7 +10,7 @@ use ff_core::types::EngineId;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::peers::Peers;
+use super::peers::Peers;
 
 /// Interval between the announcements of an engine.
 const EVERY: Duration = Duration::from_secs(1);

@@ -13,7 +13,7 @@ use ff_core::types::TimestampMs;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::agenda::Agenda;
+use super::agenda::Agenda;
 use crate::orchestration::{Orchestration, TickedPartition, TickedSchedule};
 
 /// Maximum number of partitions looked at at the same time.
