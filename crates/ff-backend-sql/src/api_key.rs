@@ -7,12 +7,13 @@ use ff_core::contracts::{KeysPage, ListKeysArgs};
 use ff_core::query::FindKey;
 use ff_core::types::KeyId;
 
+use crate::ReadContext;
 use crate::error::SqlError;
 use crate::queries::API_KEYS_AFTER;
-use crate::schema::API_KEY;
 use crate::session::{Put, Question, Read};
-use crate::value::{Row, Value};
-use crate::{ReadContext, record};
+use crate::table::record;
+use crate::table::schema::API_KEY;
+use crate::table::value::{Row, Value};
 
 /// Returns the row of an API key.
 pub(crate) fn api_key_of(key: &ApiKey) -> Result<Put, SqlError> {

@@ -9,13 +9,14 @@ use ff_core::query::{ReadPendingUsage, ReadUsage};
 use ff_core::quota::{QuotaRow, QuotaRowName, QuotaSet};
 use ff_core::types::{ExecutionId, IdempotencyKey};
 
+use crate::ReadContext;
 use crate::error::SqlError;
 use crate::execution::{USAGE_BACKLOG, found};
 use crate::quota::{key_of_quota_row, key_of_quotas, rows_of};
-use crate::schema::{QUOTA_ROW, QUOTA_SET};
 use crate::session::{Key, Put, Question, Read, key_of};
-use crate::value::{Row, Value};
-use crate::{ReadContext, record};
+use crate::table::record;
+use crate::table::schema::{QUOTA_ROW, QUOTA_SET};
+use crate::table::value::{Row, Value};
 
 /// Selects executions of a namespace with usage that budgets may not have counted.
 pub(crate) const USAGE_BACKLOG_OF: &str = "\

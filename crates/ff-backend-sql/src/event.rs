@@ -11,10 +11,10 @@ use ff_core::signal::Position;
 
 use crate::batch_state::EventBuffer;
 use crate::error::SqlError;
-use crate::feed_table::{EVENTS, EntryPosition};
 use crate::queries::FEEDS;
 use crate::session::{Put, Question, Read, Session};
-use crate::value::Row;
+use crate::table::feed::{EVENTS, EntryPosition};
+use crate::table::value::Row;
 use crate::{Driver, ReadContext, SqlStore};
 
 /// Returns the row with the time span in which a partition records events.

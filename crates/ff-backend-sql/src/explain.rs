@@ -9,15 +9,16 @@ use ff_core::partition::lane_partition;
 use ff_core::query::DescribeLiveLane;
 use uuid::Uuid;
 
+use crate::ReadContext;
 use crate::error::SqlError;
 use crate::execution::class_word;
 use crate::fairness::keys_ahead;
 use crate::lane::{Counting, describe, growing_spans, key_of_lane};
 use crate::queries::LEASES_ON;
-use crate::schema::LANE;
 use crate::session::{Question, Read};
-use crate::value::Value;
-use crate::{ReadContext, record};
+use crate::table::record;
+use crate::table::schema::LANE;
+use crate::table::value::Value;
 
 /// Counts the waiting executions of a queue on a partition with a higher priority, up to a limit.
 pub(crate) const AHEAD_BY_PRIORITY: &str = "\

@@ -8,10 +8,10 @@ use ff_core::types::{FairKey, Kind, LaneId, RequirementClass};
 use crate::batch_state::{BatchState, IndexPrefix, RecordSet, TurnList};
 use crate::error::{SqlError, unreadable};
 use crate::execution::lane_of;
-use crate::record;
-use crate::schema::{TURN, TURN_QUEUE};
 use crate::session::{Key, Put, Read, Session};
-use crate::value::{Row, Value};
+use crate::table::record;
+use crate::table::schema::{TURN, TURN_QUEUE};
+use crate::table::value::{Row, Value};
 
 /// Selects the keys of a list with the first turns, each with its turn. With a join, Postgres may read all turns of the lane
 /// while it believes that they are few.

@@ -12,13 +12,14 @@ use ff_core::query::DescribeLane;
 use ff_core::state::PublicState;
 use ff_core::types::{LaneId, Namespace};
 
+use crate::ReadContext;
 use crate::error::SqlError;
 use crate::execution::{lane_of, reason_as_tag, state_as_tag};
 use crate::queries::{DEPTH_ACTIVE, DEPTH_COMPLETED, DEPTH_IN_STATE, DEPTH_READY, NEXT_CONFIGURED_LANE, NEXT_LANE};
-use crate::schema::LANE;
 use crate::session::{Key, Put, Question, Read};
-use crate::value::{Row, Value};
-use crate::{ReadContext, record};
+use crate::table::record;
+use crate::table::schema::LANE;
+use crate::table::value::{Row, Value};
 
 /// Returns the key of a lane's row. The lane has the name it has in indexes.
 pub(crate) fn key_of_lane(lane: &LaneId, partition: u16) -> Key {

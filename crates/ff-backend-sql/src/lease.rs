@@ -6,9 +6,9 @@ use ff_core::types::ExecutionId;
 
 use crate::error::SqlError;
 use crate::queries::SURPLUS_LEASES;
-use crate::record;
-use crate::schema::LEASE_EVENT;
 use crate::session::{Put, Session, key_of};
+use crate::table::record;
+use crate::table::schema::LEASE_EVENT;
 
 /// Returns the row of an ended lease.
 pub(crate) fn event_of(id: &ExecutionId, event: &LeaseEvent) -> Result<Put, SqlError> {

@@ -15,7 +15,6 @@ mod event;
 mod execution;
 mod explain;
 mod fairness;
-mod feed_table;
 mod flow;
 mod lane;
 mod lease;
@@ -23,9 +22,7 @@ mod queries;
 mod query_table;
 mod queue;
 mod quota;
-mod record;
 mod schedule;
-mod schema;
 mod session;
 mod signal;
 mod singleton;
@@ -34,7 +31,6 @@ mod store;
 mod stream;
 mod suspension;
 mod table;
-mod value;
 mod worker;
 mod writer;
 
@@ -46,14 +42,14 @@ pub use flow::{OutboxChanges, PendingEnd};
 pub use queries::RINGS;
 pub use query_table::QUERIES;
 pub use queue::{Queue, WriterHandle, queue, queues, shares};
-pub use schema::{
+pub use session::{Key, Load, Over, Put, Question, Read, ReadContext, Session, TransactionContext};
+pub use store::{Driver, SqlStore};
+pub use suspension::missing_rings;
+pub use table::schema::{
     API_KEY, ATTEMPT, DELIVERY, DUE, EDGE, EDGE_GROUP, EVENT, EXECUTION, FEED, FLOW, FLOW_EVENT, FLOW_KEY, FRAME,
     IDEMPOTENCY, KEY_QUEUE, KEY_RING, LANE, LEASE, LEASE_EVENT, QUOTA_ROW, QUOTA_SET, READY, SCHEDULE, SIGNAL,
     SIGNAL_KEY, STEP, STREAM, SUBMISSION, SUSPEND_KEY, TABLES, TAG, TURN, TURN_QUEUE, USAGE_REPORT, WAITPOINT, WORKER,
 };
-pub use session::{Key, Load, Over, Put, Question, Read, ReadContext, Session, TransactionContext};
-pub use store::{Driver, SqlStore};
-pub use suspension::missing_rings;
+pub use table::value::{Row, Value};
 pub use table::{Column, ColumnType, Columns, Table, list};
-pub use value::{Row, Value};
 pub use writer::write;

@@ -8,11 +8,12 @@ use ff_core::query::{ListAllQuotas, ReadQuotaSet};
 use ff_core::quota::{QuotaRow, QuotaRowName, QuotaSet, SlotRow, SlotState};
 use ff_core::types::{Namespace, QuotaPolicyId};
 
+use crate::ReadContext;
 use crate::error::{SqlError, unreadable};
-use crate::schema::QUOTA_SET;
 use crate::session::{Key, Put, Question, Read};
-use crate::value::{Row, Value};
-use crate::{ReadContext, record};
+use crate::table::record;
+use crate::table::schema::QUOTA_SET;
+use crate::table::value::{Row, Value};
 
 /// Selects the next namespace that has or had a quota policy.
 pub(crate) const NEXT_QUOTA_NAMESPACE: &str =

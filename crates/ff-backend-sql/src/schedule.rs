@@ -7,11 +7,12 @@ use ff_core::query::{FindSchedule, ReadScheduleAgenda};
 use ff_core::schedule::{Schedule, ScheduleRef};
 use ff_core::types::{Namespace, ScheduleName};
 
+use crate::ReadContext;
 use crate::error::{SqlError, unreadable};
-use crate::schema::SCHEDULE;
 use crate::session::{Key, Put, Question, Read};
-use crate::value::{Row, Value};
-use crate::{ReadContext, record};
+use crate::table::record;
+use crate::table::schema::SCHEDULE;
+use crate::table::value::{Row, Value};
 
 /// Selects the next schedules of a namespace, ordered by name.
 pub(crate) const SCHEDULES_AFTER: &str =

@@ -11,8 +11,8 @@ use ff_core::types::{ExecutionId, TimestampMs};
 
 use crate::error::SqlError;
 use crate::flow::OutboxChanges;
+use crate::table::value::{Row, Value};
 use crate::table::{Columns, Table};
-use crate::value::{Row, Value};
 
 /// The values of a row's key columns.
 pub type Key = Vec<Value>;

@@ -10,15 +10,16 @@ use ff_core::query::ReadSignal;
 use ff_core::signal::{Delivery, FeedCursor, FeedPart, Position, SignalKeyEntry};
 use ff_core::types::{ExecutionId, IdempotencyKey, SignalId, TimestampMs, WaitpointId};
 
+use crate::ReadContext;
 use crate::batch_state::NewSignal;
 use crate::error::SqlError;
 use crate::execution::{body_values, found, read_body_at};
-use crate::feed_table::{DELIVERIES, EntryPosition};
 use crate::queries::SIGNALS_PAGE;
-use crate::schema::SIGNAL;
 use crate::session::{Key, Put, Question, Read, Session, key_of};
-use crate::value::{Row, Value};
-use crate::{ReadContext, record};
+use crate::table::feed::{DELIVERIES, EntryPosition};
+use crate::table::record;
+use crate::table::schema::SIGNAL;
+use crate::table::value::{Row, Value};
 
 /// Returns the key of a signal's row.
 pub(crate) fn key_of_signal(id: &ExecutionId, signal: &SignalId) -> Key {

@@ -6,9 +6,9 @@ use ff_core::singleton::KeyQueue;
 use ff_core::types::{ExecutionId, Namespace, QueueName};
 
 use crate::error::{SqlError, unreadable};
-use crate::record;
 use crate::session::{Key, Put, Read};
-use crate::value::Row;
+use crate::table::record;
+use crate::table::value::Row;
 
 /// Selects every key queue of a partition.
 pub(crate) const KEY_QUEUES_ON: &str = "SELECT namespace, name, executions FROM key_queue WHERE partition = $1";

@@ -7,11 +7,12 @@ use ff_core::limits;
 use ff_core::step::{Step, StepHead, StepOutcome, StepRef, page_end};
 use ff_core::types::ExecutionId;
 
+use crate::ReadContext;
 use crate::error::SqlError;
 use crate::execution::found;
 use crate::session::{Key, Put, Question, Read, key_of};
-use crate::value::{Row, Value};
-use crate::{ReadContext, record};
+use crate::table::record;
+use crate::table::value::{Row, Value};
 
 /// Selects every step of an execution, without the bytes of results.
 pub(crate) const STEP_HEADS_OF: &str = "SELECT record FROM step WHERE uuid = $1 AND partition = $2 ORDER BY seq";

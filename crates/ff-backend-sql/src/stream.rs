@@ -8,11 +8,12 @@ use ff_core::limits;
 use ff_core::stream::{Frame, StoredFrame, StreamParts, StreamRecord};
 use ff_core::types::{AttemptIndex, Channel, ExecutionId, FrameType};
 
+use crate::ReadContext;
 use crate::error::{SqlError, unreadable};
 use crate::execution::{found, last_attempts_of};
 use crate::session::{Key, Put, Question, Read, key_of};
-use crate::value::{Row, Value};
-use crate::{ReadContext, record};
+use crate::table::record;
+use crate::table::value::{Row, Value};
 
 /// Selects the attempts of an execution from an index on, except the one it finished with.
 pub(crate) const ATTEMPTS_FROM: &str = "\

@@ -8,11 +8,12 @@ use ff_core::query::ListSweepableWorkers;
 use ff_core::types::WorkerInstanceId;
 use ff_core::worker::Worker;
 
+use crate::ReadContext;
 use crate::error::SqlError;
 use crate::queries::{WORKERS_AFTER, WORKERS_BEYOND};
 use crate::session::{Put, Question, Read};
-use crate::value::{Row, Value};
-use crate::{ReadContext, record};
+use crate::table::record;
+use crate::table::value::{Row, Value};
 
 /// Returns the row of a worker instance.
 pub(crate) fn worker_of(worker: &Worker) -> Result<Put, SqlError> {

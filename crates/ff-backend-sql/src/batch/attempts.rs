@@ -11,9 +11,9 @@ use ff_core::view::View;
 use crate::batch_state::BatchState;
 use crate::error::SqlError;
 use crate::execution::last_attempts_of;
-use crate::record;
 use crate::session::{Put, Read, key_of};
-use crate::value::Value;
+use crate::table::record;
+use crate::table::value::Value;
 
 /// Ended attempts, by where they are written.
 pub(super) struct EndedAttempts {

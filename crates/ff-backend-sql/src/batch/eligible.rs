@@ -7,9 +7,9 @@ use crate::batch_state::{BatchState, ClaimFilter, IndexPrefix};
 use crate::error::{SqlError, unreadable};
 use crate::execution::{class_word, read_body_at, stored_execution};
 use crate::queries::{WAITING, WAITING_AT, WAITING_KINDS, WAITING_PRIORITIES};
-use crate::record::read_record;
 use crate::session::Read;
-use crate::value::{Row, Value};
+use crate::table::record::read_record;
+use crate::table::value::{Row, Value};
 
 /// Columns of a waiting row that begin the flow's record and the payload.
 const FLOW: usize = 5;

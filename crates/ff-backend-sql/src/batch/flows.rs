@@ -16,10 +16,10 @@ use crate::flow::queries::{EDGES_IN, EDGES_INTO, EDGES_OUT, MEMBERS_AFTER};
 use crate::flow::{
     key_of_edge, key_of_flow, key_of_flow_key, read_edge, read_flow_key, read_group, read_optional_group,
 };
-use crate::record;
-use crate::schema::{EDGE, EDGE_GROUP, FLOW, FLOW_KEY};
 use crate::session::{Read, key_of};
-use crate::value::{Row, Value};
+use crate::table::record;
+use crate::table::schema::{EDGE, EDGE_GROUP, FLOW, FLOW_KEY};
+use crate::table::value::{Row, Value};
 
 /// The misses of a batch, each once, and always in the same order.
 #[derive(Clone, Default)]

@@ -5,13 +5,13 @@ use ff_core::change::KeyEntry;
 use crate::batch_state::{BatchState, Flows};
 use crate::error::SqlError;
 use crate::execution::NARROW_TABLES;
-use crate::schema::{
+use crate::session::{Key, Session, delete_all, key_of};
+use crate::table::Table;
+use crate::table::schema::{
     ATTEMPT, FLOW_EVENT, FLOW_KEY, FRAME, IDEMPOTENCY, LEASE_EVENT, SIGNAL, SIGNAL_KEY, STREAM, SUBMISSION,
     SUSPEND_KEY, USAGE_REPORT, WAITPOINT,
 };
-use crate::session::{Key, Session, delete_all, key_of};
-use crate::table::Table;
-use crate::value::Value;
+use crate::table::value::Value;
 
 /// The tables of side rows whose keys begin with the key of the execution.
 static RELATED: [&Table; 7] = [&SUBMISSION, &ATTEMPT, &LEASE_EVENT, &WAITPOINT, &SUSPEND_KEY, &SIGNAL, &SIGNAL_KEY];

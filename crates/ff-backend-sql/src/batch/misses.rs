@@ -23,10 +23,10 @@ use crate::error::SqlError;
 use crate::execution::stored_execution;
 use crate::fairness::load_turns;
 use crate::queries::{DUE, EXECUTION_OF};
-use crate::record::read_record;
-use crate::schema::IDEMPOTENCY;
 use crate::session::{Read, key_of};
-use crate::value::{Row, Value};
+use crate::table::record::read_record;
+use crate::table::schema::IDEMPOTENCY;
+use crate::table::value::{Row, Value};
 
 /// The misses of a batch, each once, and always in the same order.
 #[derive(Clone, Default)]

@@ -12,8 +12,8 @@ use super::registry::load_feeds;
 use crate::batch_state::{BatchState, WriterCache};
 use crate::error::SqlError;
 use crate::session::{Key, Load, Read};
+use crate::table::value::{Row, Value};
 use crate::table::{Columns, Table};
-use crate::value::{Row, Value};
 
 /// Returns the first loads of a batch, for the store's state as the batch before it found it. The loads of a pump depend on the
 /// time, so a batch with a pump gets only the loads of feeds.
@@ -80,8 +80,8 @@ mod tests {
     use super::*;
     use crate::flow::queries::EDGES_OUT;
     use crate::queries::EXECUTION_OF;
-    use crate::schema::{FEED, FLOW, LANE};
     use crate::session::{TransactionContext, key_of};
+    use crate::table::schema::{FEED, FLOW, LANE};
 
     fn queued_operation(operation: Operation) -> QueuedOperation {
         QueuedOperation { operation, nonce: SeededEntropy::new(1).nonce() }

@@ -17,12 +17,14 @@ use crate::fairness::key_of_turn;
 use crate::lane::key_of_lane;
 use crate::queries::HELD_ON;
 use crate::quota::{key_of_quota_row, key_of_quotas};
-use crate::record;
 use crate::schedule::key_of_schedule;
-use crate::schema::{API_KEY, FEED, KEY_QUEUE, LANE, QUOTA_ROW, QUOTA_SET, SCHEDULE, TURN, USAGE_REPORT, WORKER};
 use crate::session::Read;
 use crate::singleton::{QueueId, key_of_queue, read_queue};
-use crate::value::Row;
+use crate::table::record;
+use crate::table::schema::{
+    API_KEY, FEED, KEY_QUEUE, LANE, QUOTA_ROW, QUOTA_SET, SCHEDULE, TURN, USAGE_REPORT, WORKER,
+};
+use crate::table::value::Row;
 
 /// The misses of a batch, each once, and always in the same order.
 #[derive(Clone, Default)]

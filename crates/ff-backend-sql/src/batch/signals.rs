@@ -10,10 +10,10 @@ use ff_core::types::{ExecutionId, SignalId};
 
 use crate::batch_state::BatchState;
 use crate::error::SqlError;
-use crate::schema::SIGNAL;
 use crate::session::Read;
 use crate::signal::{key_of_signal, read_signal};
 use crate::table::Columns;
+use crate::table::schema::SIGNAL;
 
 /// The loaded signals of resumed tasks.
 #[derive(Default)]

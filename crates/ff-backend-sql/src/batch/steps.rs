@@ -12,11 +12,11 @@ use super::suspensions::load;
 use crate::batch_state::{BatchState, StepChanges, StepIdentity, StepRecords};
 use crate::error::SqlError;
 use crate::execution::Body;
-use crate::record;
-use crate::schema::STEP;
 use crate::session::{Read, Session, delete_all, key_of, put_all};
 use crate::step::{STEP_HEADS_OF, STEP_SIZES_AFTER, STEPS_TO, after, key_of_step, read_step, step_of};
-use crate::value::Value;
+use crate::table::record;
+use crate::table::schema::STEP;
+use crate::table::value::Value;
 
 /// The misses of a batch, each once, and always in the same order.
 #[derive(Clone, Default)]

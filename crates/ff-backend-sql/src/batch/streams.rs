@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use super::suspensions::load;
 use crate::batch_state::{StreamName, StreamRecords};
 use crate::error::SqlError;
-use crate::record;
-use crate::schema::{FRAME, STREAM};
 use crate::session::{Read, Session, delete_all, put_all};
 use crate::stream::{frame_of, key_of_frame, key_of_stream, stream_of};
+use crate::table::record;
+use crate::table::schema::{FRAME, STREAM};
 
 /// Loads the streams a batch has missed.
 pub(super) async fn load_streams(
@@ -17,7 +17,7 @@ pub(super) async fn load_streams(
     names: BTreeSet<StreamName>,
 ) -> Result<(), SqlError> {
     let key = |(id, attempt): &StreamName| key_of_stream(id, *attempt);
-    let read = |_: &StreamName, row: &_| record::read(crate::value::Row::text(row, 0)?);
+    let read = |_: &StreamName, row: &_| record::read(crate::table::value::Row::text(row, 0)?);
     load(reader, &mut streams.records, names, (&STREAM, &["record"][..]), key, read).await
 }
 

@@ -7,13 +7,13 @@ use ff_core::types::{ExecutionId, IdempotencyKey, WaitpointId};
 
 use crate::batch_state::{RecordSet, SuspensionRecords};
 use crate::error::SqlError;
-use crate::record;
-use crate::schema::{KEY_RING, SIGNAL_KEY, SUSPEND_KEY, WAITPOINT};
 use crate::session::{Key, Read, key_of};
 use crate::signal::{key_of_signal_key, read_signal_key};
 use crate::suspension::{key_of_waitpoint, read_ring, read_suspend_key};
 use crate::table::Table;
-use crate::value::Row;
+use crate::table::record;
+use crate::table::schema::{KEY_RING, SIGNAL_KEY, SUSPEND_KEY, WAITPOINT};
+use crate::table::value::Row;
 
 /// The misses of a batch, each once, and always in the same order.
 #[derive(Clone, Default)]

@@ -26,16 +26,16 @@ use crate::lane::lane_of_record;
 use crate::lease::{event_of, trim};
 use crate::quota::{key_of_quota_row, quota_row_of, quotas_of};
 use crate::schedule::{key_of_schedule, schedule_of};
-use crate::schema::{
-    API_KEY, ATTEMPT, EDGE, EDGE_GROUP, EXECUTION, FEED, FLOW, FLOW_EVENT, FLOW_KEY, IDEMPOTENCY, KEY_QUEUE, KEY_RING,
-    LANE, LEASE_EVENT, QUOTA_ROW, QUOTA_SET, SCHEDULE, SIGNAL, SIGNAL_KEY, SUBMISSION, SUSPEND_KEY, USAGE_REPORT,
-    WAITPOINT, WORKER,
-};
 use crate::session::{Put, Read, Session, delete_all, key_of, put_all};
 use crate::signal::{record_deliveries, signal_key_of, signal_of};
 use crate::singleton::{key_of_queue, queue_put};
 use crate::suspension::{ring_of, suspend_key_of, waitpoint_of};
-use crate::value::Value;
+use crate::table::schema::{
+    API_KEY, ATTEMPT, EDGE, EDGE_GROUP, EXECUTION, FEED, FLOW, FLOW_EVENT, FLOW_KEY, IDEMPOTENCY, KEY_QUEUE, KEY_RING,
+    LANE, LEASE_EVENT, QUOTA_ROW, QUOTA_SET, SCHEDULE, SIGNAL, SIGNAL_KEY, SUBMISSION, SUSPEND_KEY, USAGE_REPORT,
+    WAITPOINT, WORKER,
+};
+use crate::table::value::Value;
 use crate::worker::worker_of;
 
 /// Writes all changes of the batch state, and returns whether there were any.

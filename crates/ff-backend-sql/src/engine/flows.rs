@@ -9,10 +9,10 @@ use ff_core::types::{ExecutionId, FlowId, IdempotencyKey, TimestampMs};
 use crate::error::{SqlError, unreadable};
 use crate::flow::queries::{FLOW_KEYS_OF, FLOWS_ON};
 use crate::flow::{edges_after, events_from, flow_strays, key_of_flow, read_flow_key, read_group};
-use crate::record;
-use crate::schema::{EDGE_GROUP, FLOW};
 use crate::session::{Read, key_of};
-use crate::value::{Row, Value};
+use crate::table::record;
+use crate::table::schema::{EDGE_GROUP, FLOW};
+use crate::table::value::{Row, Value};
 
 /// Adds flows to a snapshot that has the executions. An unreadable record becomes a stray, and the rest is still added.
 pub(super) async fn add_flows(

@@ -19,7 +19,7 @@ use crate::execution::{class_of_queue, class_word, lane_of, read_execution, unro
 use crate::fairness::{keyed_queues_on, keys_of};
 use crate::queries::NEXT_DUE;
 use crate::session::{Question, Read};
-use crate::value::{Row, Value};
+use crate::table::value::{Row, Value};
 
 /// Selects the first executions of a queue on a partition, with their records.
 pub(crate) const QUEUE: &str = "\

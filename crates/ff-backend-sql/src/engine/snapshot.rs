@@ -20,6 +20,7 @@ use super::flows::add_flows;
 use super::steps::add_steps;
 use super::streams::add_streams;
 use super::suspensions::add_waits;
+use crate::ReadContext;
 use crate::error::{SqlError, unreadable};
 use crate::event::read_events;
 use crate::execution::{Body, USAGE_BACKLOG, attempts_of, class_of_queue, lane_of, leases_of, read_execution, strays};
@@ -27,11 +28,11 @@ use crate::fairness::add_turns;
 use crate::queries::{
     DUE_ON, EXECUTION_OF, EXECUTIONS_ON, KEYS_ON, LANES_ON, LEASES_ON, READY_ON, TAGS_ON, WORKERS_ON,
 };
-use crate::schema::{EXECUTION, FEED};
 use crate::session::{Question, Read, key_of};
 use crate::singleton::queues_on;
-use crate::value::Row;
-use crate::{ReadContext, record};
+use crate::table::record;
+use crate::table::schema::{EXECUTION, FEED};
+use crate::table::value::Row;
 
 #[async_trait]
 impl Question for TakeSnapshot {

@@ -4,10 +4,10 @@ use ff_core::snapshot::Snapshot;
 use ff_core::types::AttemptIndex;
 
 use crate::error::SqlError;
-use crate::record;
 use crate::session::Read;
 use crate::stream::{FRAMES_OF, STREAMS_ON, key_of_frame, read_frame};
-use crate::value::Value;
+use crate::table::record;
+use crate::table::value::Value;
 
 /// Adds streams to a snapshot. An unreadable record becomes a stray, and the rest is still added.
 pub(super) async fn add_streams(

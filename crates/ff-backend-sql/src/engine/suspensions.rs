@@ -7,12 +7,12 @@ use ff_core::types::{ExecutionId, IdempotencyKey, WaitpointId};
 
 use crate::error::{SqlError, unreadable};
 use crate::queries::{SIGNAL_KEYS_OF, SIGNALS_OF, SUSPEND_KEYS_OF, WAITPOINTS_OF};
-use crate::record;
-use crate::schema::KEY_RING;
 use crate::session::{Read, key_of};
 use crate::signal::{read_signal, read_signal_key, unread};
 use crate::suspension::{read_ring, read_suspend_key};
-use crate::value::Row;
+use crate::table::record;
+use crate::table::schema::KEY_RING;
+use crate::table::value::Row;
 
 /// Adds suspensions and signals to a snapshot that has the executions. An unreadable record becomes a stray, and the rest is still added.
 pub(super) async fn add_waits(

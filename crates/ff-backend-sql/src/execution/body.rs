@@ -6,10 +6,10 @@ use ff_core::payload::Payload;
 use ff_core::types::{ContentType, ExecutionId};
 
 use crate::error::{SqlError, unreadable};
-use crate::schema::{EXECUTION, SUBMISSION};
 use crate::session::{Key, Load, Read, key_of};
+use crate::table::schema::{EXECUTION, SUBMISSION};
+use crate::table::value::{Row, Value};
 use crate::table::{Columns, Table};
-use crate::value::{Row, Value};
 
 /// Bytes that belong to an execution, with their content type.
 #[derive(Clone, Copy)]

@@ -7,10 +7,10 @@ use ff_core::index::{has_reason_index, has_state_index};
 use ff_core::state::{BlockingReason, PublicState};
 use ff_core::types::{BadText, FairKey, Namespace, RequirementClass};
 
-use crate::schema::{DUE, LEASE, READY, TAG};
 use crate::session::{Key, Put};
 use crate::table::Table;
-use crate::value::Value;
+use crate::table::schema::{DUE, LEASE, READY, TAG};
+use crate::table::value::Value;
 
 /// A narrow table.
 pub(crate) struct NarrowTable {

@@ -13,14 +13,15 @@ use serde::de::DeserializeOwned;
 
 use super::search::{SearchProgress, search};
 use super::{Body, read_execution};
+use crate::ReadContext;
 use crate::error::{SqlError, unreadable};
 use crate::flow::is_there;
 use crate::queries::{ATTEMPTS_OF, EXECUTION_OF, LEASES_OF};
-use crate::schema::EXECUTION;
 use crate::session::{Key, Question, Read, key_of};
 use crate::table::Table;
-use crate::value::Row;
-use crate::{ReadContext, record};
+use crate::table::record;
+use crate::table::schema::EXECUTION;
+use crate::table::value::Row;
 
 #[async_trait]
 impl Question for Describe {

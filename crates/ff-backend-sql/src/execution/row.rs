@@ -9,11 +9,11 @@ use ff_core::types::{LaneId, Namespace};
 use super::body::{Body, body_values};
 use crate::batch_state::StoredRecord;
 use crate::error::{SqlError, unreadable};
-use crate::record;
-use crate::schema::EXECUTION;
 use crate::session::{Over, Put};
 use crate::table::Columns;
-use crate::value::{Row, Value};
+use crate::table::record;
+use crate::table::schema::EXECUTION;
+use crate::table::value::{Row, Value};
 
 /// The state column of a staged execution. No listing asks for it.
 pub(crate) const STAGED: &str = "staged";

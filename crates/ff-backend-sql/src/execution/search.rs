@@ -8,9 +8,9 @@ use uuid::Uuid;
 use super::{STAGED, key_of_tag_row, reason_as_tag, state_as_tag};
 use crate::error::SqlError;
 use crate::queries::{WALK_LANE, WALK_NAMESPACE, WALK_TAG};
-use crate::schema::TAG;
 use crate::session::Read;
-use crate::value::{Row, Value};
+use crate::table::schema::TAG;
+use crate::table::value::{Row, Value};
 
 /// Maximum number of index rows that a search reads at once after its first read.
 const AT_ONCE: usize = 2_000;

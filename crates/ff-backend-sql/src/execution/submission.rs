@@ -7,11 +7,11 @@ use ff_core::payload::Payload;
 
 use super::body::{Body, body_values};
 use crate::error::SqlError;
-use crate::record;
-use crate::schema::SUBMISSION;
 use crate::session::{Over, Put, key_of};
 use crate::table::Columns;
-use crate::value::{Row, Value};
+use crate::table::record;
+use crate::table::schema::SUBMISSION;
+use crate::table::value::{Row, Value};
 
 /// Returns the submission row of a new execution. Without `is_new`, the row may replace an older one.
 pub(crate) fn new_submission(new: &Execution, payload: Option<Payload>, is_new: bool) -> Result<Put, SqlError> {

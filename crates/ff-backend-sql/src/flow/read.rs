@@ -17,13 +17,14 @@ use ff_core::types::{EdgeId, FlowId, Namespace, TimestampMs};
 use uuid::Uuid;
 
 use super::{key_of_flow, read_edge, read_optional_group};
+use crate::ReadContext;
 use crate::error::SqlError;
 use crate::execution::{namespace_in, read_execution};
 use crate::flow::queries::{EDGES_AFTER, FLOW_EVENTS_FROM, LIST_FLOWS, MEMBERS_FROM};
-use crate::schema::FLOW;
 use crate::session::{Question, Read};
-use crate::value::{Row, Value};
-use crate::{ReadContext, record};
+use crate::table::record;
+use crate::table::schema::FLOW;
+use crate::table::value::{Row, Value};
 
 #[async_trait]
 impl Question for DescribeFlow {

@@ -7,10 +7,10 @@ use ff_core::types::{EdgeId, ExecutionId, FlowId, IdempotencyKey};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{SqlError, unreadable};
-use crate::record;
-use crate::schema::{FLOW, FLOW_EVENT};
 use crate::session::{Key, Put, Session, key_of};
-use crate::value::{Row, Value};
+use crate::table::record;
+use crate::table::schema::{FLOW, FLOW_EVENT};
+use crate::table::value::{Row, Value};
 
 /// Returns the key of a flow's row.
 pub(crate) fn key_of_flow(id: &FlowId, partition: u16) -> Key {

@@ -12,12 +12,13 @@ use ff_core::suspension::{SuspendKeyEntry, Waitpoint, WaitpointState};
 use ff_core::token::{KeyRing, WaitpointToken};
 use ff_core::types::{ExecutionId, IdempotencyKey, WaitpointId};
 
+use crate::ReadContext;
 use crate::error::SqlError;
 use crate::execution::found;
-use crate::schema::WAITPOINT;
 use crate::session::{Key, Put, Question, Read, key_of};
-use crate::value::{Row, Value};
-use crate::{ReadContext, record};
+use crate::table::record;
+use crate::table::schema::WAITPOINT;
+use crate::table::value::{Row, Value};
 
 use ring::load_ring;
 pub use ring::missing_rings;

@@ -11,12 +11,13 @@ use ff_core::query::{ListKids, ReadKeyRing};
 use ff_core::token::{KeyRing, Secret};
 use ff_core::types::Kid;
 
+use crate::ReadContext;
 use crate::error::SqlError;
 use crate::queries::RINGS;
-use crate::schema::KEY_RING;
 use crate::session::{Put, Question, Read};
-use crate::value::Row;
-use crate::{ReadContext, record};
+use crate::table::record;
+use crate::table::schema::KEY_RING;
+use crate::table::value::Row;
 
 /// Returns the row of a partition's secrets.
 pub(crate) fn ring_of(partition: u16, ring: &KeyRing) -> Result<Put, SqlError> {

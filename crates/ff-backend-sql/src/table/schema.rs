@@ -1,7 +1,7 @@
 //! The tables. The record is the truth. Every other column of an execution or a flow is derived from it, for indexes and for
 //! people; only the result and the last attempt are not.
 
-use crate::table::{Column, Table};
+use super::{Column, Table};
 
 pub use crate::flow::tables::{EDGE, EDGE_GROUP, FLOW, FLOW_EVENT, FLOW_KEY};
 

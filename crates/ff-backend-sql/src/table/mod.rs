@@ -1,8 +1,13 @@
 //! Tables as the executor declares them. Each dialect turns them into statements.
 
+pub(crate) mod feed;
+pub(crate) mod record;
+pub(crate) mod schema;
+pub(crate) mod value;
+
 use std::fmt::Write;
 
-use crate::value::{Row, Value};
+use self::value::{Row, Value};
 
 /// A table. Its first columns are its key.
 #[derive(Debug, PartialEq)]

@@ -8,13 +8,13 @@ use ff_core::types::TimestampMs;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::Table;
+use super::record;
+use super::schema::{DELIVERY, EVENT};
+use super::value::{Row, Value};
 use crate::error::SqlError;
 use crate::queries::{DELIVERIES_FIRST, DELIVERIES_FROM, DELIVERIES_LAST, EVENTS_FIRST, EVENTS_FROM, EVENTS_LAST};
-use crate::record;
-use crate::schema::{DELIVERY, EVENT};
 use crate::session::{Key, Put, Read, Session};
-use crate::table::Table;
-use crate::value::{Row, Value};
 
 /// The deliveries.
 pub(crate) static DELIVERIES: FeedTable =

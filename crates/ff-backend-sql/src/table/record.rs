@@ -3,8 +3,8 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::value::{Row, Value};
 use crate::error::SqlError;
-use crate::value::{Row, Value};
 
 /// Initial capacity of a record's text. Most records fit.
 const USUAL_BYTES: usize = 1_024;
