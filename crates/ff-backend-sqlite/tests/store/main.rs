@@ -3,22 +3,13 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod batches;
-mod bytes;
-mod closing;
 mod cost;
-mod damage;
 mod doctor;
-mod flow_cost;
+mod file;
 mod flows;
 mod hints;
-mod idle;
 mod lanes_and_events;
-mod opening;
-mod plans;
-mod restart;
-mod schema;
 mod searching;
-mod secrets;
 #[path = "../../../ff-backend-sql/tests/shared/mod.rs"]
 mod shared;
 mod suspensions;

@@ -69,7 +69,7 @@ fn a_second_process_is_refused_while_the_file_is_in_use() {
     let place = StoreLocation::new();
     let try_to_open = || {
         let this = std::env::current_exe().unwrap();
-        let name = "opening::a_second_process_is_refused_while_the_file_is_in_use";
+        let name = "file::opening::a_second_process_is_refused_while_the_file_is_in_use";
         let run = Command::new(this).args(["--exact", name, "--nocapture"]).env(FILE, place.path()).output().unwrap();
         String::from_utf8(run.stdout).unwrap()
     };

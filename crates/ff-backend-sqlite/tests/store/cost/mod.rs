@@ -1,0 +1,6 @@
+//! What operations cost: their statements, and the plans of their queries.
+
+mod flows;
+mod idle;
+mod lifecycle;
+mod plans;
