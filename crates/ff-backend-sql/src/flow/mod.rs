@@ -4,7 +4,6 @@ mod outbox;
 pub(crate) mod queries;
 mod read;
 mod row;
-pub(crate) mod tables;
 
 pub(crate) use outbox::outbox_changes;
 pub use outbox::{OutboxChanges, PendingEnd};
