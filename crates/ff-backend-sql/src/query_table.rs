@@ -1,106 +1,32 @@
 //! The table of all queries, from every domain.
 
-use crate::budget::USAGE_BACKLOG_OF;
-use crate::engine::{NEXT_READY, QUEUE};
-use crate::explain::{AHEAD_BY_AGE, AHEAD_BY_PRIORITY};
-use crate::fairness::{KEYS_AHEAD, NEXT_TURNS, TURN_QUEUES_ON, TURNS, TURNS_ON};
-use crate::flow::queries::{
-    EDGES_AFTER, EDGES_IN, EDGES_INTO, EDGES_OUT, FLOW_EVENTS_FROM, FLOW_KEYS_OF, FLOWS_ON, LIST_FLOWS, MEMBERS_AFTER,
-    MEMBERS_FROM,
-};
-use crate::queries::{
-    API_KEYS_AFTER, ATTEMPTS_OF, DELIVERIES_FIRST, DELIVERIES_FROM, DELIVERIES_LAST, DEPTH_ACTIVE, DEPTH_COMPLETED,
-    DEPTH_IN_STATE, DEPTH_READY, DUE, DUE_ON, EVENTS_FIRST, EVENTS_FROM, EVENTS_LAST, EXECUTION_OF, EXECUTIONS_ON,
-    FEEDS, HELD_ON, KEYS_ON, LANES_ON, LEASES_OF, LEASES_ON, NEXT_CONFIGURED_LANE, NEXT_DUE, NEXT_LANE, READY_ON,
-    RINGS, SIGNAL_KEYS_OF, SIGNALS_OF, SIGNALS_PAGE, SURPLUS_LEASES, SUSPEND_KEYS_OF, TAGS_ON, WAITING, WAITING_AT,
-    WAITING_KINDS, WAITING_PRIORITIES, WAITPOINTS_OF, WALK_LANE, WALK_NAMESPACE, WALK_TAG, WORKERS_AFTER,
-    WORKERS_BEYOND, WORKERS_ON,
-};
-use crate::quota::{NEXT_QUOTA_NAMESPACE, QUOTA_ROWS};
-use crate::schedule::{DUE_SCHEDULES, SCHEDULE_AGENDA, SCHEDULES_AFTER};
-use crate::singleton::KEY_QUEUES_ON;
-use crate::step::{STEP_HEADS_OF, STEP_SIZES_AFTER, STEPS_ON, STEPS_TO};
-use crate::stream::{ATTEMPTS_FROM, FRAMES_FROM, FRAMES_OF, STREAMS_FROM, STREAMS_ON};
+/// A row has the module of some queries and their names.
+macro_rules! queries {
+    ($($module:path: $($query:ident)+;)*) => {
+        /// Every query with its name. Stores use it to explain their plans.
+        pub const QUERIES: &[(&str, &str)] = &[$($({
+            use $module as queries;
+            (stringify!($query), queries::$query)
+        },)+)*];
+    };
+}
 
-/// Every query with its name. Stores use it to explain their plans.
-pub const QUERIES: &[(&str, &str)] = &[
-    ("waiting", WAITING),
-    ("waiting_kinds", WAITING_KINDS),
-    ("due", DUE),
-    ("next_due", NEXT_DUE),
-    ("next_ready", NEXT_READY),
-    ("waiting_priorities", WAITING_PRIORITIES),
-    ("waiting_at", WAITING_AT),
-    ("held_on", HELD_ON),
-    ("walk_namespace", WALK_NAMESPACE),
-    ("walk_lane", WALK_LANE),
-    ("walk_label", WALK_TAG),
-    ("next_lane", NEXT_LANE),
-    ("next_configured_lane", NEXT_CONFIGURED_LANE),
-    ("depth_ready", DEPTH_READY),
-    ("depth_active", DEPTH_ACTIVE),
-    ("depth_in_state", DEPTH_IN_STATE),
-    ("depth_completed", DEPTH_COMPLETED),
-    ("ahead_by_priority", AHEAD_BY_PRIORITY),
-    ("ahead_by_age", AHEAD_BY_AGE),
-    ("queue", QUEUE),
-    ("turns", TURNS),
-    ("next_turns", NEXT_TURNS),
-    ("keys_ahead", KEYS_AHEAD),
-    ("turns_on", TURNS_ON),
-    ("turn_queues_on", TURN_QUEUES_ON),
-    ("ready_on", READY_ON),
-    ("leases_on", LEASES_ON),
-    ("due_on", DUE_ON),
-    ("lanes_on", LANES_ON),
-    ("workers_after", WORKERS_AFTER),
-    ("workers_beyond", WORKERS_BEYOND),
-    ("workers_on", WORKERS_ON),
-    ("api_keys_after", API_KEYS_AFTER),
-    ("feeds", FEEDS),
-    ("labels_on", TAGS_ON),
-    ("execution_of", EXECUTION_OF),
-    ("attempts_of", ATTEMPTS_OF),
-    ("attempts_from", ATTEMPTS_FROM),
-    ("streams_from", STREAMS_FROM),
-    ("frames_from", FRAMES_FROM),
-    ("frames_of", FRAMES_OF),
-    ("streams_on", STREAMS_ON),
-    ("step_heads_of", STEP_HEADS_OF),
-    ("step_sizes_after", STEP_SIZES_AFTER),
-    ("steps_to", STEPS_TO),
-    ("steps_on", STEPS_ON),
-    ("quota_rows", QUOTA_ROWS),
-    ("usage_backlog", USAGE_BACKLOG_OF),
-    ("next_quota_namespace", NEXT_QUOTA_NAMESPACE),
-    ("schedules_after", SCHEDULES_AFTER),
-    ("due_schedules", DUE_SCHEDULES),
-    ("schedule_agenda", SCHEDULE_AGENDA),
-    ("leases_of", LEASES_OF),
-    ("surplus_leases", SURPLUS_LEASES),
-    ("executions_on", EXECUTIONS_ON),
-    ("keys_on", KEYS_ON),
-    ("key_queues_on", KEY_QUEUES_ON),
-    ("waitpoints_of", WAITPOINTS_OF),
-    ("suspend_keys_of", SUSPEND_KEYS_OF),
-    ("rings", RINGS),
-    ("signals_of", SIGNALS_OF),
-    ("signals_page", SIGNALS_PAGE),
-    ("signal_keys_of", SIGNAL_KEYS_OF),
-    ("deliveries_last", DELIVERIES_LAST),
-    ("deliveries_first", DELIVERIES_FIRST),
-    ("deliveries_from", DELIVERIES_FROM),
-    ("events_last", EVENTS_LAST),
-    ("events_first", EVENTS_FIRST),
-    ("events_from", EVENTS_FROM),
-    ("edges_out", EDGES_OUT),
-    ("edges_in", EDGES_IN),
-    ("edges_into", EDGES_INTO),
-    ("edges_after", EDGES_AFTER),
-    ("members_after", MEMBERS_AFTER),
-    ("members_from", MEMBERS_FROM),
-    ("list_flows", LIST_FLOWS),
-    ("flow_events_from", FLOW_EVENTS_FROM),
-    ("flow_keys_of", FLOW_KEYS_OF),
-    ("flows_on", FLOWS_ON),
-];
+queries! {
+    crate::budget: USAGE_BACKLOG_OF;
+    crate::engine: NEXT_READY QUEUE;
+    crate::explain: AHEAD_BY_AGE AHEAD_BY_PRIORITY;
+    crate::fairness: KEYS_AHEAD NEXT_TURNS TURN_QUEUES_ON TURNS TURNS_ON;
+    crate::flow::queries: EDGES_AFTER EDGES_IN EDGES_INTO EDGES_OUT FLOW_EVENTS_FROM FLOW_KEYS_OF FLOWS_ON
+        LIST_FLOWS MEMBERS_AFTER MEMBERS_FROM;
+    crate::queries: API_KEYS_AFTER ATTEMPTS_OF DELIVERIES_FIRST DELIVERIES_FROM DELIVERIES_LAST DEPTH_ACTIVE
+        DEPTH_COMPLETED DEPTH_IN_STATE DEPTH_READY DUE DUE_ON EVENTS_FIRST EVENTS_FROM EVENTS_LAST EXECUTION_OF
+        EXECUTIONS_ON FEEDS HELD_ON KEYS_ON LANES_ON LEASES_OF LEASES_ON NEXT_CONFIGURED_LANE NEXT_DUE NEXT_LANE
+        READY_ON RINGS SIGNAL_KEYS_OF SIGNALS_OF SIGNALS_PAGE SURPLUS_LEASES SUSPEND_KEYS_OF TAGS_ON WAITING
+        WAITING_AT WAITING_KINDS WAITING_PRIORITIES WAITPOINTS_OF WALK_LANE WALK_NAMESPACE WALK_TAG
+        WORKERS_AFTER WORKERS_BEYOND WORKERS_ON;
+    crate::quota: NEXT_QUOTA_NAMESPACE QUOTA_ROWS;
+    crate::schedule: DUE_SCHEDULES SCHEDULE_AGENDA SCHEDULES_AFTER;
+    crate::singleton: KEY_QUEUES_ON;
+    crate::step: STEP_HEADS_OF STEP_SIZES_AFTER STEPS_ON STEPS_TO;
+    crate::stream: ATTEMPTS_FROM FRAMES_FROM FRAMES_OF STREAMS_FROM STREAMS_ON;
+}

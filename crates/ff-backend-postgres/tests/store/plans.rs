@@ -6,13 +6,13 @@ use serde_json::Value;
 use tokio_postgres::Client;
 
 use crate::StoreLocation;
-use crate::flows::chain;
+use crate::shared::flow::chain;
 
 /// The indexes that answer each query, unless it is the key of its only table.
 const ANSWERED_FROM: &[(&str, &[&str])] = &[
-    ("waiting", &["ready_order", "execution_pkey", "flow_pkey", "submission_pkey"]),
+    ("WAITING", &["ready_order", "execution_pkey", "flow_pkey", "submission_pkey"]),
     (
-        "due",
+        "DUE",
         &[
             "lease_pkey",
             "execution_pkey",
@@ -23,51 +23,51 @@ const ANSWERED_FROM: &[(&str, &[&str])] = &[
             "flow_due",
         ],
     ),
-    ("execution_of", &["execution_pkey", "submission_pkey"]),
-    ("next_due", &["lease_pkey", "due_pkey", "flow_due"]),
-    ("next_ready", &["ready_order"]),
+    ("EXECUTION_OF", &["execution_pkey", "submission_pkey"]),
+    ("NEXT_DUE", &["lease_pkey", "due_pkey", "flow_due"]),
+    ("NEXT_READY", &["ready_order"]),
     // The plan shows how the first of them is found. The others are found the same way, starting after the last one.
-    ("waiting_kinds", &["ready_order"]),
-    ("waiting_priorities", &["ready_order"]),
-    ("waiting_at", &["ready_order", "execution_pkey", "flow_pkey", "submission_pkey"]),
-    ("walk_namespace", &["execution_by_namespace"]),
-    ("walk_lane", &["execution_by_lane"]),
-    ("walk_label", &["tag_pkey", "execution_pkey"]),
-    ("next_lane", &["execution_by_lane"]),
-    ("depth_ready", &["ready_order", "ready_order"]),
-    ("queue", &["ready_order", "execution_pkey", "submission_pkey"]),
-    ("turns", &["turn_queue_order", "turn_pkey"]),
-    ("next_turns", &["turn_queue_order"]),
-    ("keys_ahead", &["turn_queue_order"]),
-    ("turn_queues_on", &["turn_queue_order"]),
-    ("depth_in_state", &["tag_pkey", "execution_pkey"]),
-    ("ahead_by_priority", &["ready_order"]),
-    ("ahead_by_age", &["ready_order"]),
-    ("ready_on", &["ready_order"]),
-    ("signals_of", &["signal_in_order"]),
-    ("signals_page", &["signal_in_order"]),
-    ("edges_out", &["edge_out", "execution_pkey", "submission_pkey", "edge_group_pkey"]),
-    ("edges_in", &["edge_in", "execution_pkey", "submission_pkey"]),
-    ("edges_into", &["edge_in"]),
-    ("members_after", &["execution_in_flow", "submission_pkey", "edge_group_pkey"]),
-    ("members_from", &["execution_by_position", "submission_pkey", "edge_group_pkey"]),
-    ("list_flows", &["flow_by_namespace"]),
-    ("due_schedules", &["schedule_look_at"]),
-    ("schedule_agenda", &["schedule_look_at"]),
-    ("step_heads_of", &["step_in_order"]),
-    ("step_sizes_after", &["step_in_order"]),
-    ("steps_to", &["step_in_order"]),
+    ("WAITING_KINDS", &["ready_order"]),
+    ("WAITING_PRIORITIES", &["ready_order"]),
+    ("WAITING_AT", &["ready_order", "execution_pkey", "flow_pkey", "submission_pkey"]),
+    ("WALK_NAMESPACE", &["execution_by_namespace"]),
+    ("WALK_LANE", &["execution_by_lane"]),
+    ("WALK_TAG", &["tag_pkey", "execution_pkey"]),
+    ("NEXT_LANE", &["execution_by_lane"]),
+    ("DEPTH_READY", &["ready_order", "ready_order"]),
+    ("QUEUE", &["ready_order", "execution_pkey", "submission_pkey"]),
+    ("TURNS", &["turn_queue_order", "turn_pkey"]),
+    ("NEXT_TURNS", &["turn_queue_order"]),
+    ("KEYS_AHEAD", &["turn_queue_order"]),
+    ("TURN_QUEUES_ON", &["turn_queue_order"]),
+    ("DEPTH_IN_STATE", &["tag_pkey", "execution_pkey"]),
+    ("AHEAD_BY_PRIORITY", &["ready_order"]),
+    ("AHEAD_BY_AGE", &["ready_order"]),
+    ("READY_ON", &["ready_order"]),
+    ("SIGNALS_OF", &["signal_in_order"]),
+    ("SIGNALS_PAGE", &["signal_in_order"]),
+    ("EDGES_OUT", &["edge_out", "execution_pkey", "submission_pkey", "edge_group_pkey"]),
+    ("EDGES_IN", &["edge_in", "execution_pkey", "submission_pkey"]),
+    ("EDGES_INTO", &["edge_in"]),
+    ("MEMBERS_AFTER", &["execution_in_flow", "submission_pkey", "edge_group_pkey"]),
+    ("MEMBERS_FROM", &["execution_by_position", "submission_pkey", "edge_group_pkey"]),
+    ("LIST_FLOWS", &["flow_by_namespace"]),
+    ("DUE_SCHEDULES", &["schedule_look_at"]),
+    ("SCHEDULE_AGENDA", &["schedule_look_at"]),
+    ("STEP_HEADS_OF", &["step_in_order"]),
+    ("STEP_SIZES_AFTER", &["step_in_order"]),
+    ("STEPS_TO", &["step_in_order"]),
 ];
 
 /// Queries of the doctor only, which reads everything anyway.
-const READS_EVERYTHING: &[&str] = &["executions_on", "flows_on", "labels_on", "streams_on", "steps_on"];
+const READS_EVERYTHING: &[&str] = &["EXECUTIONS_ON", "FLOWS_ON", "TAGS_ON", "STREAMS_ON", "STEPS_ON"];
 
 /// Queries that find rows by their keys and then compare each one: with a lane, or with the completed state.
 const LOOKS_AT_EACH: &[(&str, &[&str])] =
-    &[("held_on", &["lease_pkey"]), ("depth_active", &["lease_pkey"]), ("depth_completed", &["execution_by_lane"])];
+    &[("HELD_ON", &["lease_pkey"]), ("DEPTH_ACTIVE", &["lease_pkey"]), ("DEPTH_COMPLETED", &["execution_by_lane"])];
 
 /// Queries that compare each row of a table that stays small.
-const READS_A_SMALL_TABLE: &[&str] = &["lanes_on", "workers_on"];
+const READS_A_SMALL_TABLE: &[&str] = &["LANES_ON", "WORKERS_ON"];
 
 /// Returns the steps of a query's plan, as the store's own connections plan it.
 async fn plan(client: &Client, sql: &str) -> Vec<Value> {

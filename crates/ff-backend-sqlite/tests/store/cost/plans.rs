@@ -6,67 +6,67 @@ use crate::StoreLocation;
 
 /// The index that answers each query.
 const ANSWERED_FROM: &[(&str, &str)] = &[
-    ("next_ready", "USING PRIMARY KEY (partition=? AND (lane,class,kind)>(?,?,?))"),
-    ("held_on", "USING PRIMARY KEY (partition=?)"),
-    ("next_turns", "USING PRIMARY KEY (partition=? AND (lane,class,kind)>(?,?,?))"),
-    ("turns_on", "USING PRIMARY KEY (partition=?)"),
-    ("turn_queues_on", "USING PRIMARY KEY (partition=?)"),
+    ("NEXT_READY", "USING PRIMARY KEY (partition=? AND (lane,class,kind)>(?,?,?))"),
+    ("HELD_ON", "USING PRIMARY KEY (partition=?)"),
+    ("NEXT_TURNS", "USING PRIMARY KEY (partition=? AND (lane,class,kind)>(?,?,?))"),
+    ("TURNS_ON", "USING PRIMARY KEY (partition=?)"),
+    ("TURN_QUEUES_ON", "USING PRIMARY KEY (partition=?)"),
     (
-        "walk_namespace",
+        "WALK_NAMESPACE",
         "USING INDEX execution_by_namespace (namespace=? AND created_at>? AND (created_at,partition,uuid)<(?,?,?))",
     ),
-    ("walk_lane", "USING INDEX execution_by_lane (lane=? AND created_at>? AND (created_at,partition,uuid)<(?,?,?))"),
-    ("next_lane", "USING COVERING INDEX execution_by_lane (lane>?)"),
-    ("next_configured_lane", "USING PRIMARY KEY (lane>?)"),
-    ("depth_active", "USING PRIMARY KEY (partition=?)"),
-    ("depth_completed", "USING INDEX execution_by_lane (lane=?)"),
-    ("ready_on", "USING PRIMARY KEY (partition=?)"),
-    ("leases_on", "USING PRIMARY KEY (partition=?)"),
-    ("due_on", "USING PRIMARY KEY (partition=?)"),
-    ("workers_after", "USING PRIMARY KEY (worker_instance_id>?)"),
-    ("workers_beyond", "USING PRIMARY KEY (worker_instance_id>?)"),
-    ("next_quota_namespace", "USING PRIMARY KEY (namespace>?)"),
-    ("quota_rows", "USING PRIMARY KEY (policy_id=? AND name>? AND name<?)"),
-    ("schedules_after", "USING PRIMARY KEY (namespace=? AND name>?)"),
-    ("due_schedules", "USING COVERING INDEX schedule_look_at (partition=? AND look_at>?)"),
-    ("usage_backlog", "USING PRIMARY KEY (namespace=? AND key=? AND value=?)"),
-    ("api_keys_after", "USING PRIMARY KEY (key_id>?)"),
-    ("feeds", "USING PRIMARY KEY (partition<?)"),
-    ("attempts_of", "USING PRIMARY KEY (uuid=? AND partition=?)"),
-    ("attempts_from", "USING PRIMARY KEY (uuid=? AND partition=? AND idx>?)"),
-    ("streams_from", "USING PRIMARY KEY (uuid=? AND partition=? AND attempt>?)"),
-    ("frames_from", "USING PRIMARY KEY (uuid=? AND partition=? AND (attempt,seq)>(?,?))"),
-    ("frames_of", "USING PRIMARY KEY (uuid=? AND partition=? AND attempt=? AND seq>?)"),
-    ("step_heads_of", "USING INDEX step_in_order (uuid=? AND partition=?)"),
-    ("step_sizes_after", "USING INDEX step_in_order (uuid=? AND partition=? AND seq>?)"),
-    ("steps_to", "USING INDEX step_in_order (uuid=? AND partition=? AND seq>? AND seq<?)"),
-    ("leases_of", "USING PRIMARY KEY (uuid=? AND partition=?)"),
-    ("surplus_leases", "USING PRIMARY KEY (uuid=? AND partition=?)"),
-    ("keys_on", "USING PRIMARY KEY (partition=?)"),
-    ("key_queues_on", "USING PRIMARY KEY (partition=?)"),
-    ("waitpoints_of", "USING PRIMARY KEY (uuid=? AND partition=?)"),
-    ("suspend_keys_of", "USING PRIMARY KEY (uuid=? AND partition=?)"),
-    ("rings", "USING PRIMARY KEY (partition<?)"),
-    ("signals_of", "USING INDEX signal_in_order (uuid=? AND partition=?)"),
-    ("signals_page", "USING INDEX signal_in_order (uuid=? AND partition=? AND nth>?)"),
-    ("signal_keys_of", "USING PRIMARY KEY (uuid=? AND partition=?)"),
-    ("deliveries_last", "USING PRIMARY KEY (partition=?)"),
-    ("deliveries_first", "USING PRIMARY KEY (partition=?)"),
-    ("deliveries_from", "USING PRIMARY KEY (partition=? AND (recorded_at,nth)>(?,?))"),
-    ("events_last", "USING PRIMARY KEY (partition=?)"),
-    ("events_first", "USING PRIMARY KEY (partition=?)"),
-    ("events_from", "USING PRIMARY KEY (partition=? AND (recorded_at,nth)>(?,?))"),
-    ("edges_into", "USING INDEX edge_in (downstream=?)"),
-    ("edges_after", "USING PRIMARY KEY (flow_id=? AND edge_id>?)"),
-    ("list_flows", "USING INDEX flow_by_namespace (namespace=? AND state=? AND (created_at,flow_id)<(?,?))"),
-    ("flow_events_from", "USING PRIMARY KEY (flow_id=? AND seq>?)"),
-    ("flow_keys_of", "USING PRIMARY KEY (flow_id=?)"),
+    ("WALK_LANE", "USING INDEX execution_by_lane (lane=? AND created_at>? AND (created_at,partition,uuid)<(?,?,?))"),
+    ("NEXT_LANE", "USING COVERING INDEX execution_by_lane (lane>?)"),
+    ("NEXT_CONFIGURED_LANE", "USING PRIMARY KEY (lane>?)"),
+    ("DEPTH_ACTIVE", "USING PRIMARY KEY (partition=?)"),
+    ("DEPTH_COMPLETED", "USING INDEX execution_by_lane (lane=?)"),
+    ("READY_ON", "USING PRIMARY KEY (partition=?)"),
+    ("LEASES_ON", "USING PRIMARY KEY (partition=?)"),
+    ("DUE_ON", "USING PRIMARY KEY (partition=?)"),
+    ("WORKERS_AFTER", "USING PRIMARY KEY (worker_instance_id>?)"),
+    ("WORKERS_BEYOND", "USING PRIMARY KEY (worker_instance_id>?)"),
+    ("NEXT_QUOTA_NAMESPACE", "USING PRIMARY KEY (namespace>?)"),
+    ("QUOTA_ROWS", "USING PRIMARY KEY (policy_id=? AND name>? AND name<?)"),
+    ("SCHEDULES_AFTER", "USING PRIMARY KEY (namespace=? AND name>?)"),
+    ("DUE_SCHEDULES", "USING COVERING INDEX schedule_look_at (partition=? AND look_at>?)"),
+    ("USAGE_BACKLOG_OF", "USING PRIMARY KEY (namespace=? AND key=? AND value=?)"),
+    ("API_KEYS_AFTER", "USING PRIMARY KEY (key_id>?)"),
+    ("FEEDS", "USING PRIMARY KEY (partition<?)"),
+    ("ATTEMPTS_OF", "USING PRIMARY KEY (uuid=? AND partition=?)"),
+    ("ATTEMPTS_FROM", "USING PRIMARY KEY (uuid=? AND partition=? AND idx>?)"),
+    ("STREAMS_FROM", "USING PRIMARY KEY (uuid=? AND partition=? AND attempt>?)"),
+    ("FRAMES_FROM", "USING PRIMARY KEY (uuid=? AND partition=? AND (attempt,seq)>(?,?))"),
+    ("FRAMES_OF", "USING PRIMARY KEY (uuid=? AND partition=? AND attempt=? AND seq>?)"),
+    ("STEP_HEADS_OF", "USING INDEX step_in_order (uuid=? AND partition=?)"),
+    ("STEP_SIZES_AFTER", "USING INDEX step_in_order (uuid=? AND partition=? AND seq>?)"),
+    ("STEPS_TO", "USING INDEX step_in_order (uuid=? AND partition=? AND seq>? AND seq<?)"),
+    ("LEASES_OF", "USING PRIMARY KEY (uuid=? AND partition=?)"),
+    ("SURPLUS_LEASES", "USING PRIMARY KEY (uuid=? AND partition=?)"),
+    ("KEYS_ON", "USING PRIMARY KEY (partition=?)"),
+    ("KEY_QUEUES_ON", "USING PRIMARY KEY (partition=?)"),
+    ("WAITPOINTS_OF", "USING PRIMARY KEY (uuid=? AND partition=?)"),
+    ("SUSPEND_KEYS_OF", "USING PRIMARY KEY (uuid=? AND partition=?)"),
+    ("RINGS", "USING PRIMARY KEY (partition<?)"),
+    ("SIGNALS_OF", "USING INDEX signal_in_order (uuid=? AND partition=?)"),
+    ("SIGNALS_PAGE", "USING INDEX signal_in_order (uuid=? AND partition=? AND nth>?)"),
+    ("SIGNAL_KEYS_OF", "USING PRIMARY KEY (uuid=? AND partition=?)"),
+    ("DELIVERIES_LAST", "USING PRIMARY KEY (partition=?)"),
+    ("DELIVERIES_FIRST", "USING PRIMARY KEY (partition=?)"),
+    ("DELIVERIES_FROM", "USING PRIMARY KEY (partition=? AND (recorded_at,nth)>(?,?))"),
+    ("EVENTS_LAST", "USING PRIMARY KEY (partition=?)"),
+    ("EVENTS_FIRST", "USING PRIMARY KEY (partition=?)"),
+    ("EVENTS_FROM", "USING PRIMARY KEY (partition=? AND (recorded_at,nth)>(?,?))"),
+    ("EDGES_INTO", "USING INDEX edge_in (downstream=?)"),
+    ("EDGES_AFTER", "USING PRIMARY KEY (flow_id=? AND edge_id>?)"),
+    ("LIST_FLOWS", "USING INDEX flow_by_namespace (namespace=? AND state=? AND (created_at,flow_id)<(?,?))"),
+    ("FLOW_EVENTS_FROM", "USING PRIMARY KEY (flow_id=? AND seq>?)"),
+    ("FLOW_KEYS_OF", "USING PRIMARY KEY (flow_id=?)"),
 ];
 
 /// The indexes that answer each query of several tables: a walk of the first table, and joins by key.
 const ANSWERED_FROM_SEVERAL: &[(&str, &[&str])] = &[
     (
-        "waiting",
+        "WAITING",
         &[
             "ready USING PRIMARY KEY (partition=? AND lane=? AND class=? AND kind=?)",
             ITS_EXECUTION,
@@ -75,30 +75,30 @@ const ANSWERED_FROM_SEVERAL: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "queue",
+        "QUEUE",
         &["ready USING PRIMARY KEY (partition=? AND lane=? AND class=? AND kind=?)", ITS_EXECUTION, ITS_SUBMISSION],
     ),
-    ("execution_of", &[ITS_EXECUTION, ITS_SUBMISSION]),
+    ("EXECUTION_OF", &[ITS_EXECUTION, ITS_SUBMISSION]),
     (
-        "turns",
+        "TURNS",
         &[
             "turn_queue USING PRIMARY KEY (partition=? AND lane=? AND class=? AND kind=?)",
             "turn USING PRIMARY KEY (partition=? AND lane=? AND fair_key=?)",
         ],
     ),
     (
-        "keys_ahead",
+        "KEYS_AHEAD",
         &["turn_queue USING PRIMARY KEY (partition=? AND lane=? AND class=? AND kind=? AND (turn_at,fair_key)<(?,?))"],
     ),
     (
-        "depth_ready",
+        "DEPTH_READY",
         &[
             "ready USING PRIMARY KEY (partition=? AND lane=? AND class<?)",
             "ready USING PRIMARY KEY (partition=? AND lane=? AND class>?)",
         ],
     ),
     (
-        "waiting_at",
+        "WAITING_AT",
         &[
             "ready USING PRIMARY KEY (partition=? AND lane=? AND class=? AND kind=? AND priority=?)",
             ITS_EXECUTION,
@@ -107,7 +107,7 @@ const ANSWERED_FROM_SEVERAL: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "due",
+        "DUE",
         &[
             "lease USING PRIMARY KEY (partition=?)",
             "execution USING INDEX sqlite_autoindex_execution_1 (uuid=? AND partition=?) LEFT-JOIN",
@@ -119,7 +119,7 @@ const ANSWERED_FROM_SEVERAL: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "next_due",
+        "NEXT_DUE",
         &[
             "lease USING PRIMARY KEY (partition=?)",
             "due USING PRIMARY KEY (partition=?)",
@@ -127,14 +127,14 @@ const ANSWERED_FROM_SEVERAL: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "depth_in_state",
+        "DEPTH_IN_STATE",
         &[
             "tag USING PRIMARY KEY (namespace=? AND key=? AND value=?)",
             "execution USING INDEX sqlite_autoindex_execution_1 (uuid=? AND partition=?) LEFT-JOIN",
         ],
     ),
     (
-        "walk_label",
+        "WALK_TAG",
         &[
             "tag USING PRIMARY KEY \
              (namespace=? AND key=? AND value=? AND created_at>? AND (created_at,partition,uuid)<(?,?,?))",
@@ -142,35 +142,35 @@ const ANSWERED_FROM_SEVERAL: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "waiting_kinds",
+        "WAITING_KINDS",
         &[
             "ready USING PRIMARY KEY (partition=? AND lane=? AND class=?)",
             "ready USING PRIMARY KEY (partition=? AND lane=? AND class=? AND kind>?)",
         ],
     ),
     (
-        "waiting_priorities",
+        "WAITING_PRIORITIES",
         &[
             "ready USING PRIMARY KEY (partition=? AND lane=? AND class=? AND kind=?)",
             "ready USING PRIMARY KEY (partition=? AND lane=? AND class=? AND kind=? AND priority<?)",
         ],
     ),
     (
-        "schedule_agenda",
+        "SCHEDULE_AGENDA",
         &[
             "schedule USING COVERING INDEX schedule_look_at (partition>?)",
             "schedule USING COVERING INDEX schedule_look_at (partition=? AND look_at>?)",
         ],
     ),
-    ("ahead_by_priority", &["ready USING PRIMARY KEY (partition=? AND lane=? AND class=? AND kind=? AND priority>?)"]),
+    ("AHEAD_BY_PRIORITY", &["ready USING PRIMARY KEY (partition=? AND lane=? AND class=? AND kind=? AND priority>?)"]),
     (
-        "ahead_by_age",
+        "AHEAD_BY_AGE",
         &[
             "ready USING PRIMARY KEY (partition=? AND lane=? AND class=? AND kind=? AND priority=? AND (created_at,uuid)<(?,?))",
         ],
     ),
     (
-        "edges_out",
+        "EDGES_OUT",
         &[
             "edge USING INDEX edge_out (upstream=? AND edge_id>?)",
             "execution USING INDEX sqlite_autoindex_execution_1 (uuid=? AND partition=?) LEFT-JOIN",
@@ -179,7 +179,7 @@ const ANSWERED_FROM_SEVERAL: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "edges_in",
+        "EDGES_IN",
         &[
             "edge USING INDEX edge_in (downstream=? AND edge_id>?)",
             "execution USING INDEX sqlite_autoindex_execution_1 (uuid=? AND partition=?) LEFT-JOIN",
@@ -187,7 +187,7 @@ const ANSWERED_FROM_SEVERAL: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "members_after",
+        "MEMBERS_AFTER",
         &[
             "execution USING INDEX execution_in_flow (flow_id=? AND uuid>?)",
             ITS_SUBMISSION,
@@ -195,7 +195,7 @@ const ANSWERED_FROM_SEVERAL: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "members_from",
+        "MEMBERS_FROM",
         &[
             "execution USING INDEX execution_by_position (flow_id=? AND position>?)",
             ITS_SUBMISSION,
@@ -211,7 +211,7 @@ const ITS_SUBMISSION: &str = "submission USING PRIMARY KEY (uuid=? AND partition
 
 /// Queries of the doctor only, which reads everything anyway: from the keys, or from tables that are their own index.
 const READS_EVERYTHING: &[&str] =
-    &["executions_on", "flows_on", "lanes_on", "workers_on", "labels_on", "streams_on", "steps_on"];
+    &["EXECUTIONS_ON", "FLOWS_ON", "LANES_ON", "WORKERS_ON", "TAGS_ON", "STREAMS_ON", "STEPS_ON"];
 
 fn plan(place: &StoreLocation, sql: &str) -> Vec<String> {
     let sqlite = place.look();
