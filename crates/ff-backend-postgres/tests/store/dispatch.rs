@@ -10,7 +10,7 @@ use ff_core::state::PublicState;
 use ff_core::types::FlowId;
 use ff_engine::Orchestration;
 
-use crate::flows::{chain, claim, complete, count, drain, fan_out, member, run};
+use crate::shared::flow::{chain, claim, complete, count, drain, fan_out, member, run};
 use crate::{StoreLocation, findings};
 
 const WIDTH: usize = 300;

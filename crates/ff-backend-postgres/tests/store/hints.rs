@@ -13,7 +13,7 @@ use ff_engine::Orchestration;
 use futures_util::StreamExt;
 use tokio::time::timeout;
 
-use crate::flows::{chain, run};
+use crate::shared::flow::{chain, run};
 use crate::{StoreLocation, claim_on, signal, suspended, work};
 
 fn cancel(execution_id: ExecutionId) -> CancelArgs {

@@ -8,7 +8,7 @@ use ff_core::contracts::SubmitArgs;
 use ff_core::types::{LaneId, Namespace};
 use ff_engine::Orchestration;
 
-use crate::flows::chain;
+use crate::shared::flow::chain;
 use crate::{StoreLocation, claim_on, work};
 
 #[tokio::test]

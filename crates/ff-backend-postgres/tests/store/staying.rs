@@ -15,8 +15,8 @@ use futures_util::FutureExt;
 use futures_util::future::join;
 use tokio_postgres::Client;
 
-use crate::flows::{chain, claim, complete, run};
 use crate::load::few;
+use crate::shared::flow::{chain, claim, complete, run};
 use crate::trying_again::{lock, unlock, wait_for_lock_waiter, work_on};
 use crate::{StoreLocation, claim_on, findings, signal, suspended};
 

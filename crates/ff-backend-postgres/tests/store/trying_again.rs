@@ -14,8 +14,8 @@ use futures_util::future::{join, join_all};
 use tokio_postgres::Client;
 use uuid::Uuid;
 
-use crate::flows::{chain, run};
 use crate::load::{PARTITIONS, few};
+use crate::shared::flow::{chain, run};
 use crate::{StoreLocation, findings, work};
 
 /// Makes the next `times` writes fail with a code.

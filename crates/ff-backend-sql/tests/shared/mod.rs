@@ -2,6 +2,7 @@
 //! `StoreLocation`, which opens a store.
 
 mod feed;
+pub(crate) mod flow;
 mod history;
 
 use std::sync::Arc;

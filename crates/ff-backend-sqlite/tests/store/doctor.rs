@@ -8,7 +8,7 @@ use ff_core::suspension::{Condition, Distinct};
 use ff_core::types::ExecutionId;
 use ff_engine::Orchestration;
 
-use crate::flows::{chain, partition_of, run};
+use crate::shared::flow::{chain, partition_of, run};
 use crate::{StoreLocation, claim_on, findings, key, signal, suspended, work};
 
 async fn with_one_execution(place: &StoreLocation) -> ExecutionId {

@@ -1,4 +1,4 @@
-//! Lanes, workers, retention and the feed of events, on a file.
+//! Lanes, retention and the feed of events, on a file.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -7,20 +7,17 @@ use ff_backend_sqlite::{SqliteBackend, SqliteOptions};
 use ff_core::backend::{EngineStore, Perform};
 use ff_core::clock::ManualClock;
 use ff_core::contracts::{
-    CancelArgs, ClaimArgs, CompleteArgs, ConfigureLaneArgs, EventsArgs, LanePlace, ListLanesArgs, ListWorkersArgs,
-    RegisterWorkerArgs, SetTagsArgs, Setting, SubmitArgs, SuspendArgs,
+    CancelArgs, ClaimArgs, CompleteArgs, ConfigureLaneArgs, EventsArgs, ListLanesArgs, SetTagsArgs, Setting,
+    SubmitArgs, SuspendArgs,
 };
 use ff_core::engine_error::Code;
 use ff_core::event::{EventCursor, EventKind};
 use ff_core::execution::{Outcome, Tags};
-use ff_core::lane::LaneState;
 use ff_core::lease::Fence;
 use ff_core::limits;
 use ff_core::partition::PartitionConfig;
 use ff_core::snapshot::Snapshot;
-use ff_core::types::{
-    ExecutionId, IdempotencyKey, LaneId, Namespace, Priority, TagKey, TagValue, WorkerId, WorkerInstanceId,
-};
+use ff_core::types::{ExecutionId, IdempotencyKey, LaneId, Namespace, TagKey, TagValue};
 use ff_engine::Orchestration;
 
 use crate::{StoreLocation, claim_on, findings, key, options, signal, stopped_clock, work};
@@ -36,11 +33,11 @@ pub(crate) fn store(place: &StoreLocation, partitions: Option<PartitionConfig>) 
 }
 
 /// Returns labels from their names and values.
-pub(crate) fn labels(pairs: &[(&str, &str)]) -> Tags {
+fn labels(pairs: &[(&str, &str)]) -> Tags {
     pairs.iter().map(|(key, value)| (TagKey::parse(key).unwrap(), TagValue::parse(value).unwrap())).collect()
 }
 
-pub(crate) async fn cancel(store: &SqliteBackend, execution_id: ExecutionId) {
+async fn cancel(store: &SqliteBackend, execution_id: ExecutionId) {
     store.cancel(CancelArgs { execution_id, reason: None, requested_by: None }).await.unwrap();
 }
 
@@ -86,37 +83,6 @@ async fn claim_all(store: &SqliteBackend) -> Vec<(ExecutionId, Fence)> {
         }
     }
     all
-}
-
-#[tokio::test]
-async fn lanes_are_listed_with_what_is_where_and_since_when() {
-    let place = StoreLocation::new();
-    let (store, clock) = store(&place, None);
-    let first_at = store.now().await.unwrap();
-    let mail = || LaneId::parse("mail").unwrap();
-    let acme = || Namespace::parse("acme").unwrap();
-    let work = || SubmitArgs { namespace: acme(), lane: mail(), ..work() };
-    let over = store.submit(work()).await.unwrap().execution_id;
-    clock.advance(10);
-    store.submit(SubmitArgs { priority: Priority::new(5).unwrap(), ..work() }).await.unwrap();
-    cancel(&store, over).await;
-    store
-        .configure_lane(ConfigureLaneArgs::state(acme(), LaneId::parse("idle").unwrap(), LaneState::Paused))
-        .await
-        .unwrap();
-    store.submit(crate::work()).await.unwrap();
-    let list = |namespace, after| ListLanesArgs { namespace, after, limit: 1, finished: true };
-    let idle = store.list_lanes(list(Some(acme()), None)).await.unwrap();
-    assert_eq!((idle.lanes[0].lane_id.as_str(), idle.lanes[0].settings.state), ("idle", LaneState::Paused));
-    let rest = store.list_lanes(list(Some(acme()), idle.next)).await.unwrap();
-    assert_eq!(rest.next, None);
-    let depths = &rest.lanes[0].depths;
-    let waiting = depths[&LanePlace::Waiting];
-    assert_eq!((waiting.count, waiting.first_at), (1, Some(first_at + 10)));
-    assert_eq!(depths[&LanePlace::Finished].count, 1);
-    assert_eq!(store.describe_lane(&acme(), &mail()).await.unwrap(), rest.lanes[0]);
-    let everybody = ListLanesArgs { namespace: None, after: None, limit: 10, finished: true };
-    assert_eq!(store.list_lanes(everybody).await.unwrap().lanes.len(), 3);
 }
 
 /// A listing passes over the lanes of other tenants, so its duration does not depend on them.
@@ -189,31 +155,6 @@ async fn nothing_is_left_of_what_was_kept_for_long_enough() {
 }
 
 #[tokio::test]
-async fn workers_are_known_while_they_are_there() {
-    let place = StoreLocation::new();
-    let (store, clock) = store(&place, None);
-    let register = |name: &str, namespace: &str| RegisterWorkerArgs {
-        namespace: Namespace::parse(namespace).unwrap(),
-        ttl_ms: 1_000,
-        ..RegisterWorkerArgs::new(WorkerInstanceId::parse(name).unwrap(), WorkerId::parse("resizer").unwrap())
-    };
-    for (name, namespace) in [("a", "default"), ("b", "default"), ("c", "acme")] {
-        store.register_worker(register(name, namespace)).await.unwrap();
-    }
-    let list = |after| ListWorkersArgs { namespace: Some(Namespace::default_name()), after, limit: 1 };
-    let first = store.list_workers(list(None)).await.unwrap();
-    let second = store.list_workers(list(first.next)).await.unwrap();
-    assert_eq!((second.workers[0].worker_instance_id.as_str(), second.next), ("b", None));
-    clock.advance(500);
-    store.register_worker(register("b", "default")).await.unwrap();
-    clock.advance(500);
-    assert_eq!(store.list_workers(list(None)).await.unwrap().workers.len(), 1);
-    let gone: Vec<_> = store.sweep_workers().await.unwrap().iter().map(ToString::to_string).collect();
-    assert_eq!(gone, ["a", "c"]);
-    assert_eq!(findings(&store).await, []);
-}
-
-#[tokio::test]
 async fn a_reader_continues_from_its_cursor_after_a_restart() {
     let place = StoreLocation::new();
     let (first, clock) = store(&place, None);
@@ -230,13 +171,5 @@ async fn a_reader_continues_from_its_cursor_after_a_restart() {
     let events: Vec<_> = page.events.iter().map(|event| (event.execution_id, event.what)).collect();
     let ended = EventKind::Finished { outcome: Outcome::Cancelled };
     assert_eq!((events, page.missed), (vec![(id, EventKind::Submitted), (id, ended)], false));
-
-    clock.advance(limits::FOLLOWED_MS);
-    store.submit(work()).await.unwrap();
-    let late = store.events(read(Some(page.next))).await.unwrap();
-    assert_eq!((late.events.len(), late.missed), (0, true), "the feed was not followed, so nothing was recorded");
-    store.submit(work()).await.unwrap();
-    let again = store.events(read(Some(late.next))).await.unwrap();
-    assert_eq!((again.events.len(), again.missed), (1, false));
     assert_eq!(findings(&store).await, []);
 }

@@ -9,10 +9,8 @@ mod file;
 mod flows;
 mod hints;
 mod lanes_and_events;
-mod searching;
 #[path = "../../../ff-backend-sql/tests/shared/mod.rs"]
 mod shared;
-mod suspensions;
 
 use std::path::{Path, PathBuf};
 

@@ -8,7 +8,7 @@ use ff_core::types::FlowId;
 use ff_engine::Orchestration;
 
 use crate::StoreLocation;
-use crate::flows::{chain, claim, complete, drain, fan_in, graph, partition_of};
+use crate::shared::flow::{chain, claim, complete, drain, fan_out, graph, partition_of};
 
 /// Counter of the statements since the last call of `since`.
 struct Counter<'s> {
@@ -39,7 +39,7 @@ async fn a_hop_takes_two_commits_and_so_many_statements() {
     for _ in 0..10 {
         let claimed = claim(&store, &id, 1).await.remove(0);
         let claiming = count.since();
-        complete(&store, &claimed, None).await;
+        complete(&store, &claimed).await;
         taken.push((claiming, count.since()));
     }
     assert_eq!(taken[0], (10 + 1, 16), "the namespace's quotas are loaded once");
@@ -75,11 +75,11 @@ async fn completing_one_of_a_thousand_upstreams_costs_as_much_as_one_of_ten() {
     let store = place.open();
     let mut costs = Vec::new();
     for width in [10, 1_000] {
-        let id = store.submit_flow(fan_in(width)).await.unwrap().flow_id;
+        let id = store.submit_flow(graph(width + 1, (0..width).map(|n| (n, width)))).await.unwrap().flow_id;
         let claimed = all_claimed(&store, &id, width).await;
         let mut count = Counter::new(&store);
         for one in &claimed {
-            complete(&store, one, None).await;
+            complete(&store, one).await;
         }
         costs.push(count.since() / width as u64);
         assert_eq!(claim(&store, &id, 9).await.len(), 1, "and the last has released what waited for all");
@@ -92,10 +92,10 @@ async fn completing_one_of_a_thousand_upstreams_costs_as_much_as_one_of_ten() {
 async fn a_thousand_dependents_are_released_in_bounded_steps() {
     let place = StoreLocation::new();
     let store = place.open();
-    let id = store.submit_flow(graph(1_001, (1..=1_000).map(|n| crate::flows::edge(0, n)))).await.unwrap().flow_id;
+    let id = store.submit_flow(fan_out(1_000)).await.unwrap().flow_id;
     let root = all_claimed(&store, &id, 1).await.remove(0);
     let mut count = Counter::new(&store);
-    complete(&store, &root, None).await;
+    complete(&store, &root).await;
     let mut steps = vec![count.since()];
     while store.pump(partition_of(&store, &id)).await.unwrap().fired > 0 {
         steps.push(count.since());

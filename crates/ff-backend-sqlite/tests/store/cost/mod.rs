@@ -4,3 +4,4 @@ mod flows;
 mod idle;
 mod lifecycle;
 mod plans;
+mod searching;
