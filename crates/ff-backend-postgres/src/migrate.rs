@@ -5,6 +5,7 @@ use ff_core::entropy::Entropy;
 use ff_core::partition::PartitionConfig;
 use tokio_postgres::{Client, Transaction};
 
+use crate::connect::connection::drive;
 use crate::connect::connector::{Connector, failed};
 use crate::connect::driver_error::DriverError;
 use crate::connect::pooler;
@@ -129,11 +130,7 @@ async fn open(connector: &Connector) -> Result<Client, ConnectError> {
         }
     };
     let (client, conversation) = connector.converse("migration").await.map_err(refused)?;
-    tokio::spawn(async move {
-        if let Err(error) = conversation.await {
-            tracing::debug!(%error, "a connection ended");
-        }
-    });
+    drive(conversation);
     pooler::check(connector, &client).await?;
     let answer = client.query_one("SELECT current_setting('server_version_num')::int4", &[]).await;
     let server: i32 = answer.map_err(|error| failed(place, &error))?.get(0);

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ff_backend_sql::{Columns, Key, Load, Question, Read, ReadContext, Row, SqlError, Table, Value};
+use ff_backend_sql::{Load, Question, Read, ReadContext, Row, SqlError};
 use ff_core::backend::Answer;
 use ff_core::engine_error::EngineError;
 use futures_util::future::BoxFuture;
@@ -22,32 +22,20 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Maximum number of times a question is tried when its connection is lost before the first answer.
 const ATTEMPTS_MAX: usize = 4;
 
+/// Begins a transaction with one snapshot.
+const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
 /// Pool of the reading connections.
 pub(crate) struct Readers {
     connector: Arc<Connector>,
     permits: Semaphore,
     idle: Mutex<Vec<ReaderConnection>>,
-    statements: Statements,
-}
-
-/// The statements that begin and end the transaction of a question.
-#[derive(Clone)]
-struct Statements {
-    /// Begins a transaction with one snapshot.
-    begin: Arc<str>,
-    settle: Option<Arc<str>>,
-    end: Arc<str>,
 }
 
 impl Readers {
     pub(crate) fn new(connector: Arc<Connector>) -> Self {
-        let statements = Statements {
-            begin: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY".into(),
-            settle: connector.settle(READER).map(Into::into),
-            end: "COMMIT".into(),
-        };
         let permits = Semaphore::new(connector.place.readers);
-        Self { connector, permits, idle: Mutex::default(), statements }
+        Self { connector, permits, idle: Mutex::default() }
     }
 
     /// Answers a question from the committed data.
@@ -67,7 +55,7 @@ impl Readers {
                 Err(_) => return Err(self.exhausted()),
             };
             let idle = self.idle().pop();
-            Ok((permit, idle.unwrap_or_else(|| ReaderConnection::new(self.connector.clone(), self.statements.clone()))))
+            Ok((permit, idle.unwrap_or_else(|| ReaderConnection::new(self.connector.clone()))))
         })
     }
 
@@ -108,25 +96,16 @@ struct ReaderConnection {
     connector: Arc<Connector>,
     connection: Option<Connection>,
     statement_cache: StatementCache,
-    statements: Statements,
+    /// The statement that follows the first one of every transaction.
+    settle: Option<String>,
     /// Whether the current question has read anything, which fixes its snapshot.
     began: bool,
 }
 
 impl ReaderConnection {
-    fn new(connector: Arc<Connector>, statements: Statements) -> Self {
-        Self { connector, connection: None, statement_cache: StatementCache::default(), statements, began: false }
-    }
-
-    async fn find(&mut self, load: Load) -> Result<Vec<Vec<Row>>, SqlError> {
-        for _ in 1..ATTEMPTS_MAX {
-            match self.try_to_find(&load).await {
-                Err(error) if error.is_lost() && !self.began => self.connection = None,
-                found => return self.settle(found),
-            }
-        }
-        let found = self.try_to_find(&load).await;
-        self.settle(found)
+    fn new(connector: Arc<Connector>) -> Self {
+        let settle = connector.settle(READER);
+        Self { connector, connection: None, statement_cache: StatementCache::default(), settle, began: false }
     }
 
     fn settle(
@@ -154,7 +133,7 @@ impl ReaderConnection {
         };
         let mut sent = Vec::new();
         if !self.began {
-            for sql in [Some(&self.statements.begin), self.statements.settle.as_ref()].into_iter().flatten() {
+            for sql in [Some(BEGIN), self.settle.as_deref()].into_iter().flatten() {
                 sent.push(connection.send(sql, vec![]).await?);
             }
         }
@@ -172,7 +151,7 @@ impl ReaderConnection {
     async fn end(&mut self) {
         let began = std::mem::take(&mut self.began);
         if let Some(connection) = &mut self.connection
-            && (!began || connection.send(&self.statements.end, vec![]).await.is_err())
+            && (!began || connection.send("COMMIT", vec![]).await.is_err())
         {
             // Nothing was read, or the transaction cannot be ended. Its state on the server is unknown.
             self.connection = None;
@@ -182,23 +161,14 @@ impl ReaderConnection {
 
 #[async_trait]
 impl Read for ReaderConnection {
-    async fn load(
-        &mut self,
-        table: &'static Table,
-        wanted: Columns,
-        keys: &[Key],
-    ) -> Result<Vec<Option<Row>>, SqlError> {
-        if keys.is_empty() {
-            return Ok(Vec::new());
+    async fn answer(&mut self, request: Load) -> Result<Vec<Vec<Row>>, SqlError> {
+        for _ in 1..ATTEMPTS_MAX {
+            match self.try_to_find(&request).await {
+                Err(error) if error.is_lost() && !self.began => self.connection = None,
+                found => return self.settle(found),
+            }
         }
-        let found = self.find(Load::Rows(table, wanted, keys.to_vec())).await?;
-        Ok(found.into_iter().map(|rows| rows.into_iter().next()).collect())
-    }
-
-    async fn query(&mut self, sql: &'static str, parameters: &[Vec<Value>]) -> Result<Vec<Vec<Row>>, SqlError> {
-        if parameters.is_empty() {
-            return Ok(Vec::new());
-        }
-        self.find(Load::Query(sql, parameters.to_vec())).await
+        let found = self.try_to_find(&request).await;
+        self.settle(found)
     }
 }

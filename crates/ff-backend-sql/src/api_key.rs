@@ -10,14 +10,14 @@ use ff_core::types::KeyId;
 use crate::ReadContext;
 use crate::error::SqlError;
 use crate::queries::API_KEYS_AFTER;
-use crate::session::{Put, Question, Read};
+use crate::session::{Put, Question, Read, load_record};
 use crate::table::record;
 use crate::table::schema::API_KEY;
 use crate::table::value::{Row, Value};
 
 /// Returns the row of an API key.
 pub(crate) fn api_key_of(key: &ApiKey) -> Result<Put, SqlError> {
-    Ok(Put::whole(vec![key.info.key_id.as_str().into(), record::written(key)?]))
+    Put::record(vec![key.info.key_id.as_str().into()], key)
 }
 
 #[async_trait]
@@ -25,9 +25,7 @@ impl Question for FindKey {
     type Answer = Option<ApiKey>;
 
     async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<Option<ApiKey>> {
-        let rows = reader.load(&API_KEY, API_KEY.named(&["record"]), &[vec![self.key_id.as_str().into()]]).await?;
-        let row = rows.into_iter().flatten().next();
-        Ok(row.map(|row| record::read(row.text(0)?)).transpose()?)
+        Ok(load_record(reader, &API_KEY, vec![self.key_id.as_str().into()]).await?)
     }
 }
 

@@ -13,8 +13,7 @@ use crate::ReadContext;
 use crate::error::SqlError;
 use crate::execution::{USAGE_BACKLOG, found};
 use crate::quota::{key_of_quota_row, key_of_quotas, rows_of};
-use crate::session::{Key, Put, Question, Read, key_of};
-use crate::table::record;
+use crate::session::{Key, Put, Question, Read, key_of, load_record, longer};
 use crate::table::schema::{QUOTA_ROW, QUOTA_SET};
 use crate::table::value::{Row, Value};
 
@@ -23,15 +22,11 @@ pub(crate) const USAGE_BACKLOG_OF: &str = "\
     SELECT partition, uuid FROM tag WHERE namespace = $1 AND key = '' AND value = $2 ORDER BY created_at LIMIT $3";
 
 pub(crate) fn key_of_report((id, report): &(ExecutionId, IdempotencyKey)) -> Key {
-    let mut key = key_of(id);
-    key.push(report.as_str().into());
-    key
+    longer(key_of(id), [report.as_str().into()])
 }
 
 pub(crate) fn report_of(entry: &UsageReportEntry) -> Put {
-    let mut values = key_of_report(&(entry.execution_id, entry.report_id.clone()));
-    values.push(entry.until.into());
-    Put::whole(values)
+    Put::under(key_of_report(&(entry.execution_id, entry.report_id.clone())), [entry.until.into()])
 }
 
 pub(crate) fn read_report(
@@ -57,8 +52,7 @@ impl Question for ReadPendingUsage {
     async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<Option<PendingUsage>> {
         let execution = found(reader, &self.execution_id).await?;
         let here = key_of_quotas(&execution.namespace, self.execution_id.partition());
-        let rows = reader.load(&QUOTA_SET, QUOTA_SET.named(&["record"]), &[here]).await?;
-        let set = rows.iter().flatten().next().map(|row| record::read::<QuotaSet>(row.text(0)?)).transpose()?;
+        let set: Option<QuotaSet> = load_record(reader, &QUOTA_SET, here).await?;
         Ok(PendingUsage::of(&execution, set.as_ref()))
     }
 }
@@ -85,8 +79,7 @@ impl Question for ReadBudgetLedger {
     async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<BudgetLedgerSums> {
         let policy_id = self.budget_id.policy_id();
         let home = key_of_quota_row(&policy_id, &QuotaRowName::Balance);
-        let rows = reader.load(&QUOTA_ROW, QUOTA_ROW.named(&["record"]), &[home]).await?;
-        let balance = rows.iter().flatten().next().map(|row| record::read::<QuotaRow>(row.text(0)?)).transpose()?;
+        let balance: Option<QuotaRow> = load_record(reader, &QUOTA_ROW, home).await?;
         let mut sums = BudgetLedgerSums::of(balance.iter());
         let mut after = None;
         if !self.with_draws {

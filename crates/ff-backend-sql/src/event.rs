@@ -105,9 +105,6 @@ async fn trimmed(
     after: &EventCursor,
 ) -> Result<Vec<u16>, SqlError> {
     let full: Vec<_> = unread.iter().filter(|(_, last)| last.is_full()).map(|(partition, _)| (*partition, 1)).collect();
-    if full.is_empty() {
-        return Ok(Vec::new());
-    }
     let first = EVENTS.beginnings(reader, &full).await?;
     let unseen = |((partition, _), first): (&(u16, usize), &Vec<EntryPosition>)| {
         first.iter().any(|first| after.place(*partition) <= first.position).then_some(*partition)

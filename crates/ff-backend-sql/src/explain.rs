@@ -15,8 +15,7 @@ use crate::execution::class_word;
 use crate::fairness::keys_ahead;
 use crate::lane::{Counting, describe, growing_spans, key_of_lane};
 use crate::queries::LEASES_ON;
-use crate::session::{Question, Read};
-use crate::table::record;
+use crate::session::{Question, Read, load_record};
 use crate::table::schema::LANE;
 use crate::table::value::Value;
 
@@ -38,8 +37,7 @@ impl Question for QueueArgs {
     async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<QueueFacts> {
         let key = self.lane.within(&self.namespace);
         let home = key_of_lane(&key, lane_partition(&key, &at.partitions));
-        let rows = reader.load(&LANE, LANE.named(&["record"]), &[home]).await?;
-        let known = rows.iter().flatten().next().map(|row| record::read::<Lane>(row.text(0)?)).transpose()?;
+        let known: Option<Lane> = load_record(reader, &LANE, home).await?;
         let settings = known.map(|lane| lane.settings).unwrap_or_default();
         let is_limited = settings.concurrency.is_some();
         let mut facts = QueueFacts { settings, ..QueueFacts::default() };

@@ -8,7 +8,7 @@ use ff_core::types::{FairKey, Kind, LaneId, RequirementClass};
 use crate::batch_state::{BatchState, IndexPrefix, RecordSet, TurnList};
 use crate::error::{SqlError, unreadable};
 use crate::execution::lane_of;
-use crate::session::{Key, Put, Read, Session};
+use crate::session::{Key, Put, Read, Session, delete_all, load_record, put_all};
 use crate::table::record;
 use crate::table::schema::{TURN, TURN_QUEUE};
 use crate::table::value::{Row, Value};
@@ -43,12 +43,6 @@ const IDLE: &str = ",";
 /// Returns the key of a turn's row.
 pub(crate) fn key_of_turn(name: &TurnName) -> Key {
     vec![name.partition.into(), name.lane.as_str().into(), name.key.as_str().into()]
-}
-
-fn turn_put(name: &TurnName, turn: &Turn) -> Result<Put, SqlError> {
-    let mut values = key_of_turn(name);
-    values.push(record::written(turn)?);
-    Ok(Put::whole(values))
 }
 
 /// Returns the class and the kind under which a list is stored.
@@ -88,9 +82,6 @@ pub(crate) async fn load_turns(
     state: &mut BatchState,
     lists: Vec<(TurnList, usize)>,
 ) -> Result<(), SqlError> {
-    if lists.is_empty() {
-        return Ok(());
-    }
     let parameters = |((partition, lane, queue), limit): &(TurnList, usize)| {
         let (class, kind) = words_of(queue);
         vec![(*partition).into(), lane.as_str().into(), class.into(), kind.into(), Value::number(*limit)]
@@ -117,7 +108,7 @@ pub(crate) async fn write_turns(
 ) -> Result<bool, SqlError> {
     let (mut put, mut left, mut entered) = (Vec::new(), Vec::new(), Vec::new());
     for (name, turn) in turns.written() {
-        put.push(turn_put(name, turn)?);
+        put.push(Put::record(key_of_turn(name), turn)?);
         let (before, after) =
             (turns.stored(name).map(|before| rows_of(name, before)).unwrap_or_default(), rows_of(name, turn));
         entered.extend(after.iter().filter(|row| !before.contains(row)).cloned().map(Put::new));
@@ -128,20 +119,11 @@ pub(crate) async fn write_turns(
         left.extend(turns.stored(name).map(|before| rows_of(name, before)).unwrap_or_default());
         gone.push(key_of_turn(name));
     }
-    let written = !put.is_empty() || !gone.is_empty();
     if !left.is_empty() {
         session.remove(&TURN_QUEUE, left).await?;
     }
-    if !entered.is_empty() {
-        session.put(&TURN_QUEUE, entered).await?;
-    }
-    if !put.is_empty() {
-        session.put(&TURN, put).await?;
-    }
-    if !gone.is_empty() {
-        session.delete(&TURN, &gone).await?;
-    }
-    Ok(written)
+    put_all(session, &TURN_QUEUE, entered).await?;
+    Ok(put_all(session, &TURN, put).await? | delete_all(session, &TURN, gone).await?)
 }
 
 /// Returns the lanes, kinds and classes that have waiting executions with keys on a partition.
@@ -181,8 +163,7 @@ pub(crate) async fn keys_ahead(reader: &mut dyn Read, one: &QueueArgs) -> Result
         return Ok(None);
     }
     let (name, queue) = (one.turn(), one.turn_queue());
-    let rows = reader.load(&TURN, TURN.named(&["record"]), &[key_of_turn(&name)]).await?;
-    let turn = rows.iter().flatten().next().map(|row| record::read::<Turn>(row.text(0)?)).transpose()?;
+    let turn: Option<Turn> = load_record(reader, &TURN, key_of_turn(&name)).await?;
     let Some(turn) = turn.filter(|turn| turn.queues(&name.key).contains(&queue)) else { return Ok(None) };
     let (class, kind) = words_of(&queue);
     let parameters = vec![

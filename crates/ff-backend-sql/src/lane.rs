@@ -16,8 +16,7 @@ use crate::ReadContext;
 use crate::error::SqlError;
 use crate::execution::{lane_of, reason_as_tag, state_as_tag};
 use crate::queries::{DEPTH_ACTIVE, DEPTH_COMPLETED, DEPTH_IN_STATE, DEPTH_READY, NEXT_CONFIGURED_LANE, NEXT_LANE};
-use crate::session::{Key, Put, Question, Read};
-use crate::table::record;
+use crate::session::{Key, Put, Question, Read, load_record};
 use crate::table::schema::LANE;
 use crate::table::value::{Row, Value};
 
@@ -28,9 +27,7 @@ pub(crate) fn key_of_lane(lane: &LaneId, partition: u16) -> Key {
 
 /// Returns the row of a lane's record.
 pub(crate) fn lane_of_record(partition: u16, lane: &Lane) -> Result<Put, SqlError> {
-    let mut values = key_of_lane(&lane.key(), partition);
-    values.push(record::written(lane)?);
-    Ok(Put::whole(values))
+    Put::record(key_of_lane(&lane.key(), partition), lane)
 }
 
 #[async_trait]
@@ -77,8 +74,7 @@ pub(crate) async fn describe(
     counting: Counting,
 ) -> Result<(LaneInfo, bool), SqlError> {
     let home = key_of_lane(&key, lane_partition(&key, partitions));
-    let rows = reader.load(&LANE, LANE.named(&["record"]), &[home]).await?;
-    let known = rows.iter().flatten().next().map(|row| record::read::<Lane>(row.text(0)?)).transpose()?;
+    let known: Option<Lane> = load_record(reader, &LANE, home).await?;
     let (namespace, lane_id) = key.apart();
     let settings = known.as_ref().map(|lane| lane.settings.clone()).unwrap_or_default();
     let depths = depths(reader, (&key, &namespace), partitions, counting).await?;
@@ -153,9 +149,6 @@ async fn count(
     depths: &mut Depths,
 ) -> Result<(), SqlError> {
     let (places, parameters): (Vec<_>, Vec<_>) = queries.into_iter().unzip();
-    if parameters.is_empty() {
-        return Ok(());
-    }
     for (place, row) in places.into_iter().zip(reader.query(sql, &parameters).await?.iter().flatten()) {
         let depth = depth_of(row, place)?;
         if depth.count > 0 {

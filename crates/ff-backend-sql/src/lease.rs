@@ -6,16 +6,12 @@ use ff_core::types::ExecutionId;
 
 use crate::error::SqlError;
 use crate::queries::SURPLUS_LEASES;
-use crate::session::{Put, Session, key_of};
-use crate::table::record;
+use crate::session::{Put, Session, delete_all, key_of, longer};
 use crate::table::schema::LEASE_EVENT;
 
 /// Returns the row of an ended lease.
 pub(crate) fn event_of(id: &ExecutionId, event: &LeaseEvent) -> Result<Put, SqlError> {
-    let mut values = key_of(id);
-    values.push(epoch(event).into());
-    values.push(record::written(event)?);
-    Ok(Put::whole(values))
+    Put::record(longer(key_of(id), [epoch(event).into()]), event)
 }
 
 /// Deletes surplus entries of the histories that these events extend. Epochs count leases, so an execution with few epochs has no
@@ -25,18 +21,15 @@ pub(crate) async fn trim(session: &mut dyn Session, events: &[(ExecutionId, Leas
     let mut long: Vec<_> = events.iter().filter(|(_, event)| epoch(event) > limit).map(|(id, _)| *id).collect();
     long.sort_unstable();
     long.dedup();
-    if long.is_empty() {
-        return Ok(());
-    }
-    let with_limit = |id: &ExecutionId| [key_of(id), vec![limit.into()]].concat();
+    let with_limit = |id: &ExecutionId| longer(key_of(id), [limit.into()]);
     let surplus = session.query(SURPLUS_LEASES, &long.iter().map(with_limit).collect::<Vec<_>>()).await?;
     let mut keys = Vec::new();
     for (id, rows) in long.iter().zip(&surplus) {
         for row in rows {
-            keys.push([key_of(id), vec![row.int(0)?.into()]].concat());
+            keys.push(longer(key_of(id), [row.int(0)?.into()]));
         }
     }
-    session.delete(&LEASE_EVENT, &keys).await
+    delete_all(session, &LEASE_EVENT, keys).await.map(drop)
 }
 
 fn epoch(event: &LeaseEvent) -> i64 {

@@ -10,7 +10,7 @@ use ff_core::types::{Namespace, QuotaPolicyId};
 
 use crate::ReadContext;
 use crate::error::{SqlError, unreadable};
-use crate::session::{Key, Put, Question, Read};
+use crate::session::{Key, Put, Question, Read, load_record};
 use crate::table::record;
 use crate::table::schema::QUOTA_SET;
 use crate::table::value::{Row, Value};
@@ -32,15 +32,11 @@ pub(crate) fn key_of_quota_row(policy_id: &QuotaPolicyId, name: &QuotaRowName) -
 }
 
 pub(crate) fn quotas_of(partition: u16, set: &QuotaSet) -> Result<Put, SqlError> {
-    let mut values = key_of_quotas(&set.namespace, partition);
-    values.push(record::written(set)?);
-    Ok(Put::whole(values))
+    Put::record(key_of_quotas(&set.namespace, partition), set)
 }
 
 pub(crate) fn quota_row_of(policy_id: &QuotaPolicyId, name: &QuotaRowName, row: &QuotaRow) -> Result<Put, SqlError> {
-    let mut values = key_of_quota_row(policy_id, name);
-    values.push(record::written(row)?);
-    Ok(Put::whole(values))
+    Put::record(key_of_quota_row(policy_id, name), row)
 }
 
 #[async_trait]
@@ -76,8 +72,7 @@ async fn set_at_home(
     at: &ReadContext,
 ) -> Result<Option<QuotaSet>, SqlError> {
     let home = key_of_quotas(namespace, namespace_partition(namespace, &at.partitions));
-    let rows = reader.load(&QUOTA_SET, QUOTA_SET.named(&["record"]), &[home]).await?;
-    rows.iter().flatten().next().map(|row| record::read(row.text(0)?)).transpose()
+    load_record(reader, &QUOTA_SET, home).await
 }
 
 #[async_trait]

@@ -9,7 +9,7 @@ use ff_core::types::{Namespace, ScheduleName};
 
 use crate::ReadContext;
 use crate::error::{SqlError, unreadable};
-use crate::session::{Key, Put, Question, Read};
+use crate::session::{Key, Put, Question, Read, load_record};
 use crate::table::record;
 use crate::table::schema::SCHEDULE;
 use crate::table::value::{Row, Value};
@@ -40,11 +40,7 @@ pub(crate) fn key_of_schedule((_, schedule): &(u16, ScheduleRef)) -> Key {
 }
 
 pub(crate) fn schedule_of(id: &(u16, ScheduleRef), schedule: &Schedule) -> Result<Put, SqlError> {
-    let mut values = key_of_schedule(id);
-    values.push(id.0.into());
-    values.push(schedule.look_at().map_or(Value::Null, Into::into));
-    values.push(record::written(schedule)?);
-    Ok(Put::whole(values))
+    Ok(Put::under(key_of_schedule(id), [id.0.into(), schedule.look_at().into(), record::written(schedule)?]))
 }
 
 #[async_trait]
@@ -52,10 +48,7 @@ impl Question for FindSchedule {
     type Answer = Option<Schedule>;
 
     async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<Option<Schedule>> {
-        let key = key_of_schedule(&(0, self.schedule));
-        let rows = reader.load(&SCHEDULE, SCHEDULE.named(&["record"]), &[key]).await?;
-        let row = rows.into_iter().flatten().next();
-        Ok(row.map(|row| record::read(row.text(0)?)).transpose()?)
+        Ok(load_record(reader, &SCHEDULE, key_of_schedule(&(0, self.schedule))).await?)
     }
 }
 

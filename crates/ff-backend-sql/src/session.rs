@@ -8,9 +8,12 @@ use ff_core::backend::Answer;
 use ff_core::hint::Hint;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::{ExecutionId, TimestampMs};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::error::SqlError;
 use crate::flow::OutboxChanges;
+use crate::table::record;
 use crate::table::value::{Row, Value};
 use crate::table::{Columns, Table};
 
@@ -39,17 +42,32 @@ pub trait Read: Send {
         Ok(())
     }
 
-    /// Loads the wanted columns of the row under each key, in the order of the keys. Returns none for a key without a row.
+    /// Answers a request: returns the rows of each key or set of parameters, in their order.
+    async fn answer(&mut self, request: Load) -> Result<Vec<Vec<Row>>, SqlError>;
+
+    /// Loads the wanted columns of the row under each key, in the order of the keys. Returns none for a key without a row. Without
+    /// keys, nothing is requested.
     async fn load(
         &mut self,
         table: &'static Table,
         wanted: Columns,
         keys: &[Key],
-    ) -> Result<Vec<Option<Row>>, SqlError>;
+    ) -> Result<Vec<Option<Row>>, SqlError> {
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let found = self.answer(Load::Rows(table, wanted, keys.to_vec())).await?;
+        Ok(found.into_iter().map(|rows| rows.into_iter().next()).collect())
+    }
 
     /// Runs a query with each set of parameters, and returns the rows of each. The text is the same for every store. Its
-    /// parameters are `$1`, `$2` and so on, in the order of their first appearance.
-    async fn query(&mut self, sql: &'static str, parameters: &[Vec<Value>]) -> Result<Vec<Vec<Row>>, SqlError>;
+    /// parameters are `$1`, `$2` and so on, in the order of their first appearance. Without sets, nothing is requested.
+    async fn query(&mut self, sql: &'static str, parameters: &[Vec<Value>]) -> Result<Vec<Vec<Row>>, SqlError> {
+        if parameters.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.answer(Load::Query(sql, parameters.to_vec())).await
+    }
 }
 
 /// A connection that writes. It has one transaction at a time.
@@ -153,6 +171,16 @@ impl Put {
         Self { row: Row::new(values), over: Over::Unknown }
     }
 
+    /// Creates a row of a key, which may be stored, and further values.
+    pub(crate) fn under(key: Key, values: impl IntoIterator<Item = Value>) -> Self {
+        Self::whole(longer(key, values))
+    }
+
+    /// Creates a row of a key, which may be stored, and a record.
+    pub(crate) fn record(key: Key, record: &impl Serialize) -> Result<Self, SqlError> {
+        Ok(Self::under(key, [record::written(record)?]))
+    }
+
     /// Creates a row that replaces one with the values `before`, if they are known.
     pub(crate) fn over(before: Option<Vec<Value>>, values: Vec<Value>) -> Self {
         let differing = |before: Vec<Value>| (0..values.len()).filter(|at| before[*at] != values[*at]).collect();
@@ -186,6 +214,22 @@ pub struct ReadContext {
 /// Returns the key of an execution's row and the prefix of the keys of its side rows.
 pub(crate) fn key_of(id: &ExecutionId) -> Key {
     vec![Value::Uuid(id.uuid()), id.partition().into()]
+}
+
+/// Returns a key with more columns.
+pub(crate) fn longer(mut key: Key, more: impl IntoIterator<Item = Value>) -> Key {
+    key.extend(more);
+    key
+}
+
+/// Loads the record of a row, if the row exists.
+pub(crate) async fn load_record<T: DeserializeOwned>(
+    reader: &mut dyn Read,
+    table: &'static Table,
+    key: Key,
+) -> Result<Option<T>, SqlError> {
+    let rows = reader.load(table, table.named(&["record"]), &[key]).await?;
+    rows.iter().flatten().next().map(|row| record::read(row.text(0)?)).transpose()
 }
 
 /// Writes rows, and returns whether there were any.

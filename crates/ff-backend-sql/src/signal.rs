@@ -15,7 +15,7 @@ use crate::batch_state::NewSignal;
 use crate::error::SqlError;
 use crate::execution::{body_values, found, read_body_at};
 use crate::queries::SIGNALS_PAGE;
-use crate::session::{Key, Put, Question, Read, Session, key_of};
+use crate::session::{Key, Put, Question, Read, Session, key_of, longer};
 use crate::table::feed::{DELIVERIES, EntryPosition};
 use crate::table::record;
 use crate::table::schema::SIGNAL;
@@ -23,19 +23,15 @@ use crate::table::value::{Row, Value};
 
 /// Returns the key of a signal's row.
 pub(crate) fn key_of_signal(id: &ExecutionId, signal: &SignalId) -> Key {
-    let mut key = key_of(id);
-    key.push(Value::Uuid(*signal.as_uuid()));
-    key
+    longer(key_of(id), [Value::Uuid(*signal.as_uuid())])
 }
 
 /// Returns the row of a signal, with its payload.
 pub(crate) fn signal_of(new: &NewSignal) -> Result<Put, SqlError> {
     let (signal, payload) = (&new.recorded.signal, new.recorded.payload.as_ref());
-    let mut values = key_of_signal(&signal.execution_id, &signal.id);
-    values.push(Value::Int(new.nth.into()));
-    values.push(record::written(signal)?);
-    values.extend(payload.map_or([Value::Null, Value::Null], body_values));
-    Ok(Put::whole(values))
+    let [content_type, bytes] = payload.map_or([Value::Null, Value::Null], body_values);
+    let values = [Value::Int(new.nth.into()), record::written(signal)?, content_type, bytes];
+    Ok(Put::under(key_of_signal(&signal.execution_id, &signal.id), values))
 }
 
 /// Reads a signal from the first columns of a row: its record and, if it was selected, its payload.
@@ -50,18 +46,13 @@ pub(crate) fn read_signal(row: &Row) -> Result<ReceivedSignal, SqlError> {
 
 /// Returns the key of the row of a signal's idempotency key.
 pub(crate) fn key_of_signal_key(id: &ExecutionId, waitpoint: &WaitpointId, key: &IdempotencyKey) -> Key {
-    let mut values = key_of(id);
-    values.push(Value::Uuid(*waitpoint.as_uuid()));
-    values.push(key.as_str().into());
-    values
+    longer(key_of(id), [Value::Uuid(*waitpoint.as_uuid()), key.as_str().into()])
 }
 
 /// Returns the row of a signal's idempotency key.
 pub(crate) fn signal_key_of(entry: &SignalKeyEntry) -> Put {
-    let mut values = key_of_signal_key(&entry.execution_id, &entry.waitpoint_id, &entry.key);
-    values.push(Value::Uuid(*entry.signal_id.as_uuid()));
-    values.push(entry.until.into());
-    Put::whole(values)
+    let key = key_of_signal_key(&entry.execution_id, &entry.waitpoint_id, &entry.key);
+    Put::under(key, [Value::Uuid(*entry.signal_id.as_uuid()), entry.until.into()])
 }
 
 /// Reads the entry of an idempotency key from the columns `signal_id` and `until`, beginning at `from`.
@@ -154,9 +145,6 @@ async fn missed(
     after: &FeedCursor,
 ) -> Result<bool, SqlError> {
     let full: Vec<_> = ends.iter().filter(|(_, last)| last.is_full()).map(|(partition, _)| (*partition, 1)).collect();
-    if full.is_empty() {
-        return Ok(false);
-    }
     let first = DELIVERIES.beginnings(reader, &full).await?;
     let unseen = |(partition, first): (&(u16, usize), &Vec<EntryPosition>)| {
         let reached = after.0.get(&partition.0);

@@ -25,9 +25,7 @@ pub(crate) fn id_of_queue(queue: &KeyQueue) -> QueueId {
 }
 
 pub(crate) fn queue_put(queue: &KeyQueue) -> Result<Put, SqlError> {
-    let mut values = key_of_queue(&id_of_queue(queue));
-    values.push(record::written(&queue.executions)?);
-    Ok(Put::whole(values))
+    Put::record(key_of_queue(&id_of_queue(queue)), &queue.executions)
 }
 
 /// Reads a key queue from the column `executions`.

@@ -10,7 +10,7 @@ use ff_core::types::ExecutionId;
 use crate::ReadContext;
 use crate::error::SqlError;
 use crate::execution::found;
-use crate::session::{Key, Put, Question, Read, key_of};
+use crate::session::{Key, Put, Question, Read, key_of, longer};
 use crate::table::record;
 use crate::table::value::{Row, Value};
 
@@ -30,20 +30,17 @@ pub(crate) const STEPS_ON: &str = "SELECT uuid, record, result FROM step WHERE p
 
 /// Returns the key of a step's row.
 pub(crate) fn key_of_step(id: &ExecutionId, step: &StepRef) -> Key {
-    let mut key = key_of(id);
-    key.extend([step.kind.as_str(), step.name.as_str(), step.key.as_str()].map(Value::from));
-    key
+    longer(key_of(id), [step.kind.as_str(), step.name.as_str(), step.key.as_str()].map(Value::from))
 }
 
 /// Returns the row of a new step.
 pub(crate) fn step_of(id: &ExecutionId, step: &Step) -> Result<Put, SqlError> {
-    let mut values = key_of_step(id, &step.step);
     let result = match &step.outcome {
         StepOutcome::Succeeded { result } => Value::Bytes(result.bytes.clone()),
         StepOutcome::Failed { .. } => Value::Null,
     };
-    values.extend([Value::number(step.seq), Value::number(step.size()), record::written(&step.head())?, result]);
-    Ok(Put::new(values))
+    let values = [Value::number(step.seq), Value::number(step.size()), record::written(&step.head())?, result];
+    Ok(Put::new(longer(key_of_step(id, &step.step), values)))
 }
 
 /// Reads a step from its record at `at` and its result in the next column.
@@ -56,7 +53,7 @@ pub(crate) fn read_step(row: &Row, at: usize) -> Result<Step, SqlError> {
 /// Returns the parameters of a query of an execution's steps after a number.
 pub(crate) fn after(id: &ExecutionId, after: Option<u32>, to: impl Into<Value>) -> Vec<Value> {
     let after = after.map_or(-1, i64::from);
-    [key_of(id), vec![Value::Int(after), to.into()]].concat()
+    longer(key_of(id), [Value::Int(after), to.into()])
 }
 
 #[async_trait]

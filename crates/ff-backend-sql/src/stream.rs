@@ -11,7 +11,7 @@ use ff_core::types::{AttemptIndex, Channel, ExecutionId, FrameType};
 use crate::ReadContext;
 use crate::error::{SqlError, unreadable};
 use crate::execution::{found, last_attempts_of};
-use crate::session::{Key, Put, Question, Read, key_of};
+use crate::session::{Key, Put, Question, Read, key_of, longer};
 use crate::table::record;
 use crate::table::value::{Row, Value};
 
@@ -39,33 +39,25 @@ pub(crate) const STREAMS_ON: &str = "SELECT uuid, attempt, record FROM stream WH
 
 /// Returns the key of a stream's row.
 pub(crate) fn key_of_stream(id: &ExecutionId, attempt: AttemptIndex) -> Key {
-    let mut key = key_of(id);
-    key.push(Value::Int(attempt.0.into()));
-    key
+    longer(key_of(id), [Value::Int(attempt.0.into())])
 }
 
 /// Returns the key of a frame's row.
 pub(crate) fn key_of_frame(id: &ExecutionId, attempt: AttemptIndex, seq: u64) -> Key {
-    let mut key = key_of_stream(id, attempt);
-    key.push(Value::number(seq));
-    key
+    longer(key_of_stream(id, attempt), [Value::number(seq)])
 }
 
 /// Returns the row of a stream.
 pub(crate) fn stream_of(id: &ExecutionId, attempt: AttemptIndex, stream: &StreamRecord) -> Result<Put, SqlError> {
-    let mut values = key_of_stream(id, attempt);
-    values.push(record::written(stream)?);
-    Ok(Put::whole(values))
+    Put::record(key_of_stream(id, attempt), stream)
 }
 
 /// Returns the row of a frame.
 pub(crate) fn frame_of(id: &ExecutionId, attempt: AttemptIndex, stored: &StoredFrame) -> Put {
-    let mut values = key_of_frame(id, attempt, stored.seq);
-    values.push(stored.at.into());
-    values.push(stored.frame.channel.as_str().into());
-    values.push(stored.frame.frame_type.as_str().into());
-    values.push(Value::Bytes(stored.frame.bytes.clone()));
-    Put::whole(values)
+    let Frame { channel, frame_type, bytes } = &stored.frame;
+    let (channel, frame_type) = (channel.as_str().into(), frame_type.as_str().into());
+    let values = [stored.at.into(), channel, frame_type, Value::Bytes(bytes.clone())];
+    Put::under(key_of_frame(id, attempt, stored.seq), values)
 }
 
 /// Reads a frame and its attempt from a row of [`FRAMES_FROM`] or [`FRAMES_OF`].
@@ -91,8 +83,7 @@ impl Question for ReadStreamArgs {
 
 async fn parts(reader: &mut dyn Read, execution: &Execution, args: &ReadStreamArgs) -> Result<StreamParts, SqlError> {
     let start = args.start();
-    let mut from = key_of_stream(&execution.id, start.attempt);
-    from.push(Value::number(args.attempts()));
+    let from = longer(key_of_stream(&execution.id, start.attempt), [Value::number(args.attempts())]);
     let is_current = match &execution.attempt {
         AttemptSlot::Open(attempt) => attempt.index <= start.attempt,
         AttemptSlot::Next(_) => false,

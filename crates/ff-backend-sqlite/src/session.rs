@@ -29,19 +29,13 @@ impl ReaderSession {
 
 #[async_trait]
 impl Read for ReaderSession {
-    async fn load(
-        &mut self,
-        table: &'static Table,
-        wanted: Columns,
-        keys: &[Key],
-    ) -> Result<Vec<Option<Row>>, SqlError> {
-        let sql = self.statement_cache.get(table, Purpose::Load(wanted));
-        let found = self.connection.query_each(&sql, keys)?;
-        Ok(found.into_iter().map(|rows| rows.into_iter().next()).collect())
-    }
-
-    async fn query(&mut self, sql: &'static str, parameters: &[Vec<Value>]) -> Result<Vec<Vec<Row>>, SqlError> {
-        self.connection.query_each(sql, parameters)
+    async fn answer(&mut self, request: Load) -> Result<Vec<Vec<Row>>, SqlError> {
+        match request {
+            Load::Rows(table, wanted, keys) => {
+                self.connection.query_each(&self.statement_cache.get(table, Purpose::Load(wanted)), &keys)
+            }
+            Load::Query(sql, sets) => self.connection.query_each(sql, &sets),
+        }
     }
 }
 
@@ -69,17 +63,8 @@ impl WriterSession {
 
 #[async_trait]
 impl Read for WriterSession {
-    async fn load(
-        &mut self,
-        table: &'static Table,
-        wanted: Columns,
-        keys: &[Key],
-    ) -> Result<Vec<Option<Row>>, SqlError> {
-        self.reading.load(table, wanted, keys).await
-    }
-
-    async fn query(&mut self, sql: &'static str, parameters: &[Vec<Value>]) -> Result<Vec<Vec<Row>>, SqlError> {
-        self.reading.query(sql, parameters).await
+    async fn answer(&mut self, request: Load) -> Result<Vec<Vec<Row>>, SqlError> {
+        self.reading.answer(request).await
     }
 }
 

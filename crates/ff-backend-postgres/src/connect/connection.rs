@@ -9,9 +9,10 @@ use std::time::Duration;
 use futures_util::future::{BoxFuture, ready};
 use futures_util::{FutureExt, TryStreamExt};
 use tokio::time::timeout;
-use tokio_postgres::{Client, Row, Statement};
+use tokio_postgres::{Client, Row, Socket, Statement};
 
 use super::driver_error::DriverError;
+use super::tls::TlsChannel;
 use crate::statement::value::Parameter;
 
 /// Maximum time for an answer. The server's statement timeout is shorter, so a server that is silent for longer is gone.
@@ -27,7 +28,7 @@ pub(crate) struct Meter {
 /// A connection with its prepared statements.
 pub(crate) struct Connection {
     client: Arc<Client>,
-    prepared: HashMap<Arc<str>, Statement>,
+    prepared: HashMap<String, Statement>,
     meter: Arc<Meter>,
 }
 
@@ -45,17 +46,17 @@ impl Connection {
     }
 
     /// Returns a prepared statement. Asks the server to prepare it the first time.
-    pub(crate) async fn prepare(&mut self, sql: &Arc<str>) -> Result<Statement, DriverError> {
+    pub(crate) async fn prepare(&mut self, sql: &str) -> Result<Statement, DriverError> {
         if let Some(statement) = self.prepared.get(sql) {
             return Ok(statement.clone());
         }
         let statement = answered(self.client.prepare(sql)).await?;
-        self.prepared.insert(sql.clone(), statement.clone());
+        self.prepared.insert(sql.into(), statement.clone());
         Ok(statement)
     }
 
     /// Sends a statement and returns its pending answer.
-    pub(crate) async fn send(&mut self, sql: &Arc<str>, parameters: Vec<Parameter>) -> Result<Answer, DriverError> {
+    pub(crate) async fn send(&mut self, sql: &str, parameters: Vec<Parameter>) -> Result<Answer, DriverError> {
         let statement = self.prepare(sql).await?;
         self.meter.statements.fetch_add(1, Ordering::Relaxed);
         let client = self.client.clone();
@@ -74,9 +75,18 @@ impl Connection {
     }
 
     /// Sends a statement and waits for its answer.
-    pub(crate) async fn run(&mut self, sql: &Arc<str>, parameters: Vec<Parameter>) -> Result<Vec<Row>, DriverError> {
+    pub(crate) async fn run(&mut self, sql: &str, parameters: Vec<Parameter>) -> Result<Vec<Row>, DriverError> {
         self.send(sql, parameters).await?.await
     }
+}
+
+/// Drives a connection until it ends.
+pub(crate) fn drive(conversation: tokio_postgres::Connection<Socket, TlsChannel>) {
+    tokio::spawn(async move {
+        if let Err(error) = conversation.await {
+            tracing::debug!(%error, "a connection ended");
+        }
+    });
 }
 
 async fn answered<T>(call: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, DriverError> {

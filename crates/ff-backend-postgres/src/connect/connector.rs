@@ -7,7 +7,7 @@ use tokio::time::timeout;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Socket};
 
-use super::connection::{Connection, Meter};
+use super::connection::{Connection, Meter, drive};
 use super::driver_error::{DriverError, message_of};
 use super::tls::TlsChannel;
 use super::url::StoreLocation;
@@ -51,11 +51,7 @@ impl Connector {
     /// Opens a connection for statements.
     pub(crate) async fn open(&self, purpose: &str) -> Result<Connection, DriverError> {
         let (client, conversation) = self.converse(purpose).await?;
-        tokio::spawn(async move {
-            if let Err(error) = conversation.await {
-                tracing::debug!(%error, "a connection ended");
-            }
-        });
+        drive(conversation);
         Ok(Connection::new(client, self.meter.clone()))
     }
 

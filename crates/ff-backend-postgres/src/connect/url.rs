@@ -7,6 +7,7 @@ use std::net::IpAddr;
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::{Client, Config};
 
+use super::connection::drive;
 use super::tls::Tls;
 use crate::ConnectError;
 
@@ -56,11 +57,7 @@ impl StoreLocation {
         let unreachable =
             |error| ConnectError::Unreachable { address: self.address(), why: super::driver_error::message_of(&error) };
         let (client, conversation) = self.config.connect(self.tls.clone()).await.map_err(unreachable)?;
-        tokio::spawn(async move {
-            if let Err(error) = conversation.await {
-                tracing::debug!(%error, "a connection ended");
-            }
-        });
+        drive(conversation);
         Ok(client)
     }
 

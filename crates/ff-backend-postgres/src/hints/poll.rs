@@ -64,9 +64,9 @@ struct NoticePage {
 struct NoticeTable {
     connector: Arc<Connector>,
     connection: Option<Connection>,
-    look: Arc<str>,
-    tidy: Arc<str>,
-    put_up: Arc<str>,
+    look: String,
+    tidy: String,
+    put_up: String,
     looks: u32,
     /// The highest id seen, `None` before the first poll.
     highest: Option<i64>,
@@ -82,7 +82,6 @@ impl NoticeTable {
         );
         let tidy = format!("DELETE FROM {schema}.notice WHERE at < now() - '1 minute'::interval");
         let put_up = format!("INSERT INTO {schema}.notice (note) VALUES ($1)");
-        let (look, tidy, put_up) = (look.into(), tidy.into(), put_up.into());
         Self { connector, connection: None, look, tidy, put_up, looks: 0, highest: None, seen_ids: BTreeSet::new() }
     }
 

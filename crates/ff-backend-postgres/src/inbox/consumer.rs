@@ -70,9 +70,9 @@ impl InboxConsumer {
         let begin = [Some("BEGIN".to_owned()), self.connector.settle(INBOX)];
         let mut sent = Vec::new();
         for sql in begin.into_iter().flatten() {
-            sent.push(connection.send(&sql.into(), vec![]).await?);
+            sent.push(connection.send(&sql, vec![]).await?);
         }
-        let rows = connection.run(&TAKE.into(), vec![]).await?;
+        let rows = connection.run(TAKE, vec![]).await?;
         for answer in sent {
             answer.await?;
         }
@@ -82,14 +82,14 @@ impl InboxConsumer {
         }
         let settled = done.len() + refused.len();
         if !done.is_empty() {
-            connection.run(&REMOVE.into(), vec![Parameter::each(done.into_iter().map(Value::Int))]).await?;
+            connection.run(REMOVE, vec![Parameter::each(done.into_iter().map(Value::Int))]).await?;
         }
         if !refused.is_empty() {
             let (nth, why): (Vec<_>, Vec<_>) = refused.into_iter().unzip();
             let why = Parameter::each(why.into_iter().map(Value::Text));
-            connection.run(&REFUSE.into(), vec![Parameter::each(nth.into_iter().map(Value::Int)), why]).await?;
+            connection.run(REFUSE, vec![Parameter::each(nth.into_iter().map(Value::Int)), why]).await?;
         }
-        connection.run(&"COMMIT".into(), vec![]).await?;
+        connection.run("COMMIT", vec![]).await?;
         self.connection = Some(connection);
         Ok(settled)
     }

@@ -1,7 +1,7 @@
 //! The queries of a transaction. Predicted queries are sent before earlier ones are answered.
 
 use async_trait::async_trait;
-use ff_backend_sql::{Columns, Key, Load, Read, Row, SqlError, Table, Value};
+use ff_backend_sql::{Load, Read, Row, SqlError};
 
 use super::WriterSession;
 use crate::connect::driver_error::DriverError;
@@ -19,42 +19,18 @@ impl Read for WriterSession {
             return Ok(());
         }
         self.send_all().await?;
-        match self.send_ahead(next).await {
-            Ok(()) => Ok(()),
-            Err(error) => Err(self.before_commit(error).await),
-        }
+        let sent = self.send_ahead(next).await;
+        self.checked(sent).await
     }
 
-    async fn load(
-        &mut self,
-        table: &'static Table,
-        wanted: Columns,
-        keys: &[Key],
-    ) -> Result<Vec<Option<Row>>, SqlError> {
-        if keys.is_empty() {
-            return Ok(Vec::new());
-        }
-        let found = self.read(Load::Rows(table, wanted, keys.to_vec())).await?;
-        Ok(found.into_iter().map(|rows| rows.into_iter().next()).collect())
-    }
-
-    async fn query(&mut self, sql: &'static str, parameters: &[Vec<Value>]) -> Result<Vec<Vec<Row>>, SqlError> {
-        if parameters.is_empty() {
-            return Ok(Vec::new());
-        }
-        self.read(Load::Query(sql, parameters.to_vec())).await
+    async fn answer(&mut self, request: Load) -> Result<Vec<Vec<Row>>, SqlError> {
+        self.send_all().await?;
+        let answer = self.answer_to(request).await;
+        self.checked(answer).await?
     }
 }
 
 impl WriterSession {
-    async fn read(&mut self, load: Load) -> Result<Vec<Vec<Row>>, SqlError> {
-        self.send_all().await?;
-        match self.answer_to(load).await {
-            Ok(found) => found,
-            Err(error) => Err(self.before_commit(error).await),
-        }
-    }
-
     /// Waits for the answer to a load that was sent ahead, or sends the load now. An unforeseen load makes the loads sent ahead
     /// useless.
     async fn answer_to(&mut self, load: Load) -> Result<Result<Vec<Vec<Row>>, SqlError>, DriverError> {

@@ -13,6 +13,7 @@ use tokio::task::yield_now;
 use super::{WriterSession, first_trouble};
 use crate::connect::connection::Answer;
 use crate::connect::driver_error::DriverError;
+use crate::meta::REMEMBER;
 use crate::statement::value::Parameter;
 
 /// A commit that is sent and not yet answered.
@@ -34,10 +35,8 @@ enum CommitError {
 impl WriterSession {
     pub(super) async fn commit_and_notify(&mut self, hints: Vec<Hint>) -> Result<(), SqlError> {
         // So far, only preparing the statements can fail.
-        let (commit, is_within) = match self.send_commit(&hints).await {
-            Ok(commit) => commit,
-            Err(error) => return Err(self.before_commit(error).await),
-        };
+        let sent = self.send_commit(&hints).await;
+        let (commit, is_within) = self.checked(sent).await?;
         self.in_transaction = false;
         self.send_note(&hints).await;
         // Hints of work lead to this writer, whose next batch finds the work either committed or absent. They are announced while
@@ -81,7 +80,7 @@ impl WriterSession {
     async fn send_commit(&mut self, hints: &[Hint]) -> Result<(Answer, bool), DriverError> {
         let moment = vec![Parameter::one(self.now.into()), Parameter::one(Value::Int(self.slot.into()))];
         self.notes.notice(hints).into_iter().for_each(|note| self.unsent.add(note));
-        self.unsent.add((self.frame.remember.clone(), moment));
+        self.unsent.add((self.statement_cache.alone(REMEMBER), moment));
         let mut writes = self.unsent.take(&mut self.statement_cache);
         if let ([_], false) = (&writes[..], self.in_transaction)
             && let Some((sql, parameters)) = writes.pop()
@@ -91,7 +90,7 @@ impl WriterSession {
         for (sql, parameters) in writes {
             self.send_write(&sql, parameters).await?;
         }
-        Ok((self.ask_for(&self.frame.commit.clone(), vec![]).await?, false))
+        Ok((self.ask_for("COMMIT", vec![]).await?, false))
     }
 
     /// Sends the note right after its commit, so that other programs are notified even if this one dies before the answer. The

@@ -9,7 +9,7 @@ use ff_backend_sql::{Load, TransactionContext, Value};
 use tokio::time::{Instant, sleep_until};
 
 use super::WriterSession;
-use super::server_state::ServerState;
+use super::server_state::{SERVER_STATE, ServerState};
 use crate::connect::driver_error::DriverError;
 use crate::statement::value::Parameter;
 
@@ -26,17 +26,17 @@ const REQUESTS: u32 = 3;
 /// Takes the locks of partitions without waiting, and returns whether it got all of them. A session that keeps locks must not
 /// wait for others. A program that freezes with locks is disconnected; no working program is silent for so long, because it keeps
 /// locks for [`STAY`] only.
-pub(super) const TAKE: &str = "\
+const TAKE: &str = "\
     SELECT bool_and(pg_try_advisory_lock($1::int4, p)), set_config('idle_session_timeout', '5s', false) \
     FROM unnest($2::int4[]) AS p";
 
 /// Returns whether another session waits for the lock of a partition of this store.
-pub(super) const WANTED: &str = "\
+const WANTED: &str = "\
     SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND classid = $1::int8::oid \
     AND objsubid = 2 AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))";
 
 /// Releases all locks of the session.
-pub(super) const LEAVE: &str = "SELECT pg_advisory_unlock_all(), set_config('idle_session_timeout', '0', false)";
+const LEAVE: &str = "SELECT pg_advisory_unlock_all(), set_config('idle_session_timeout', '0', false)";
 
 /// The partition locks a writer keeps.
 #[derive(Default)]
@@ -114,8 +114,8 @@ impl WriterSession {
         }
         let class = Parameter::one(Value::Int(self.class.into()));
         let each = Parameter::each(lacking.iter().map(|partition| Value::from(*partition)));
-        let taken = self.ask_for(&self.frame.take.clone(), vec![class, each]).await?;
-        let server_state = self.ask_for(&self.frame.server_state.clone(), vec![]).await?;
+        let taken = self.ask_for(TAKE, vec![class, each]).await?;
+        let server_state = self.ask_for(SERVER_STATE, vec![]).await?;
         self.send_ahead(first).await?;
         self.answers().await?;
         // `bool_and` over no rows is NULL.
@@ -133,8 +133,8 @@ impl WriterSession {
     /// Keeps the locks for another interval unless a session waits for one. Returns whether they are kept.
     async fn stay(&mut self) -> Result<bool, DriverError> {
         let class = Parameter::one(Value::Int(self.class.cast_unsigned().into()));
-        let wanted = self.ask_for(&self.frame.wanted.clone(), vec![class]).await?;
-        let server_state = self.ask_for(&self.frame.server_state.clone(), vec![]).await?;
+        let wanted = self.ask_for(WANTED, vec![class]).await?;
+        let server_state = self.ask_for(SERVER_STATE, vec![]).await?;
         if wanted.await?.iter().any(|row| row.get(0)) {
             return Ok(false);
         }
@@ -152,7 +152,7 @@ impl WriterSession {
 
     /// Releases the kept locks.
     pub(super) async fn leave(&mut self) -> Result<(), DriverError> {
-        self.send(&self.frame.leave.clone(), vec![]).await?;
+        self.send(LEAVE, vec![]).await?;
         self.locks.end();
         Ok(())
     }

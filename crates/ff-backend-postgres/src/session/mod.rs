@@ -22,15 +22,12 @@ use ff_core::outage::OutageLog;
 use ff_core::types::TimestampMs;
 
 use self::committing::UnansweredCommit;
-use self::locks::{LEAVE, SessionLocks, TAKE, WANTED};
-use self::opening::LOCK;
+use self::locks::SessionLocks;
 use self::send_buffer::SendBuffer;
-use self::server_state::SERVER_STATE;
 use crate::connect::connection::{Answer, Connection};
 use crate::connect::connector::{Connector, WRITER};
 use crate::connect::driver_error::DriverError;
 use crate::hints::Notes;
-use crate::meta::REMEMBER;
 use crate::outbox;
 use crate::statement::dialect::StatementCache;
 use crate::statement::request::{PendingRequest, Request};
@@ -40,25 +37,12 @@ use crate::statement::value::Parameter;
 const PAUSE: Duration = Duration::from_millis(10);
 const PAUSE_MAX: Duration = Duration::from_millis(160);
 
-/// The statements around the queries and writes of a batch.
-struct Frame {
-    begin: Arc<str>,
-    settle: Option<Arc<str>>,
-    lock: Arc<str>,
-    take: Arc<str>,
-    wanted: Arc<str>,
-    leave: Arc<str>,
-    server_state: Arc<str>,
-    remember: Arc<str>,
-    commit: Arc<str>,
-    rollback: Arc<str>,
-}
-
 /// A writing connection, reopened whenever it is lost.
 pub(crate) struct WriterSession {
     connector: Arc<Connector>,
     connection: Option<Connection>,
-    frame: Frame,
+    /// The statement that follows the first one of every transaction.
+    settle: Option<String>,
     statement_cache: StatementCache,
     /// Statements sent since the last commit and not yet answered, in order.
     sent: Vec<Answer>,
@@ -95,22 +79,11 @@ impl WriterSession {
         notes: Notes,
         outages: Arc<OutageLog>,
     ) -> Self {
-        let frame = Frame {
-            begin: "BEGIN".into(),
-            settle: connector.settle(WRITER).map(Into::into),
-            lock: LOCK.into(),
-            take: TAKE.into(),
-            wanted: WANTED.into(),
-            leave: LEAVE.into(),
-            server_state: SERVER_STATE.into(),
-            remember: REMEMBER.into(),
-            commit: "COMMIT".into(),
-            rollback: "ROLLBACK".into(),
-        };
+        let settle = connector.settle(WRITER);
         Self {
             connector,
             connection: None,
-            frame,
+            settle,
             statement_cache: StatementCache::default(),
             sent: Vec::new(),
             unanswered: None,
@@ -150,7 +123,7 @@ impl WriterSession {
     }
 
     /// Sends a statement and returns its pending answer.
-    async fn ask_for(&mut self, sql: &Arc<str>, parameters: Vec<Parameter>) -> Result<Answer, DriverError> {
+    async fn ask_for(&mut self, sql: &str, parameters: Vec<Parameter>) -> Result<Answer, DriverError> {
         match &mut self.connection {
             Some(connection) => connection.send(sql, parameters).await,
             None => Err(DriverError::Lost("the connection was lost".into())),
@@ -158,7 +131,7 @@ impl WriterSession {
     }
 
     /// Sends a statement whose answer is read later.
-    async fn send(&mut self, sql: &Arc<str>, parameters: Vec<Parameter>) -> Result<(), DriverError> {
+    async fn send(&mut self, sql: &str, parameters: Vec<Parameter>) -> Result<(), DriverError> {
         let answer = self.ask_for(sql, parameters).await?;
         self.sent.push(answer);
         Ok(())
@@ -176,7 +149,7 @@ impl WriterSession {
     }
 
     /// Sends a statement that writes and is not the last of its batch.
-    async fn send_write(&mut self, sql: &Arc<str>, parameters: Vec<Parameter>) -> Result<(), DriverError> {
+    async fn send_write(&mut self, sql: &str, parameters: Vec<Parameter>) -> Result<(), DriverError> {
         // Queries sent before this write do not see it.
         self.ahead.clear();
         if !self.in_transaction {
@@ -199,6 +172,14 @@ impl WriterSession {
         error.before_commit()
     }
 
+    /// Returns the outcome of a step before the commit of a transaction.
+    async fn checked<T>(&mut self, outcome: Result<T, DriverError>) -> Result<T, SqlError> {
+        match outcome {
+            Ok(outcome) => Ok(outcome),
+            Err(error) => Err(self.before_commit(error).await),
+        }
+    }
+
     fn note_setback(&mut self, error: &DriverError) {
         self.setbacks += 1;
         if error.is_lost() {
@@ -208,19 +189,15 @@ impl WriterSession {
 
     /// Sends the buffered writes, before a statement that relies on them.
     async fn send_all(&mut self) -> Result<(), SqlError> {
-        match self.flush().await {
-            Ok(()) => Ok(()),
-            Err(error) => Err(self.before_commit(error).await),
-        }
+        let sent = self.flush().await;
+        self.checked(sent).await
     }
 
     /// Sends a statement after all writes before it.
-    async fn write_next(&mut self, sql: &Arc<str>, parameters: Vec<Parameter>) -> Result<(), SqlError> {
+    async fn write_next(&mut self, sql: &str, parameters: Vec<Parameter>) -> Result<(), SqlError> {
         self.send_all().await?;
-        match self.send_write(sql, parameters).await {
-            Ok(()) => Ok(()),
-            Err(error) => Err(self.before_commit(error).await),
-        }
+        let sent = self.send_write(sql, parameters).await;
+        self.checked(sent).await
     }
 }
 
@@ -245,13 +222,10 @@ impl Session for WriterSession {
             #[allow(clippy::disallowed_methods, reason = "nothing signals that a server is back, or less busy")]
             tokio::time::sleep((PAUSE * 2_u32.pow(self.setbacks.min(8) - 1)).min(PAUSE_MAX)).await;
         }
-        match self.open(partitions, first).await {
-            Ok(context) => {
-                (self.now, self.setbacks) = (context.now, 0);
-                Ok(context)
-            }
-            Err(error) => Err(self.before_commit(error).await),
-        }
+        let opened = self.open(partitions, first).await;
+        let context = self.checked(opened).await?;
+        (self.now, self.setbacks) = (context.now, 0);
+        Ok(context)
     }
 
     async fn put(&mut self, table: &'static Table, rows: Vec<Put>) -> Result<(), SqlError> {
@@ -301,7 +275,7 @@ impl Session for WriterSession {
         // The answers to undone statements must not count for the next commit.
         self.sent.clear();
         if self.connection.is_some()
-            && let Err(error) = self.send(&self.frame.rollback.clone(), vec![]).await
+            && let Err(error) = self.send("ROLLBACK", vec![]).await
         {
             // The server has undone the transaction of a lost connection.
             tracing::debug!(why = error.why(), "a transaction ended with its connection");

@@ -4,12 +4,12 @@ use ff_backend_sql::{Load, TransactionContext, Value};
 
 use super::WriterSession;
 use super::committing::log_unsent_note;
-use super::server_state::ServerState;
+use super::server_state::{SERVER_STATE, ServerState};
 use crate::connect::driver_error::DriverError;
 use crate::statement::value::Parameter;
 
 /// Takes the locks of partitions for one transaction, in the given order.
-pub(super) const LOCK: &str = "SELECT pg_advisory_xact_lock($1::int4, p) FROM unnest($2::int4[]) AS p";
+const LOCK: &str = "SELECT pg_advisory_xact_lock($1::int4, p) FROM unnest($2::int4[]) AS p";
 
 impl WriterSession {
     /// Begins a batch on these partitions. Sends its first queries along.
@@ -49,9 +49,9 @@ impl WriterSession {
         self.begin_transaction().await?;
         let partitions = partitions.iter().map(|partition| Value::from(*partition));
         let class = Parameter::one(Value::Int(self.class.into()));
-        self.send(&self.frame.lock.clone(), vec![class, Parameter::each(partitions)]).await?;
+        self.send(LOCK, vec![class, Parameter::each(partitions)]).await?;
         // A separate statement, so that it sees the writes of earlier lock holders.
-        let server_state = self.ask_for(&self.frame.server_state.clone(), vec![]).await?;
+        let server_state = self.ask_for(SERVER_STATE, vec![]).await?;
         self.send_ahead(first).await?;
         self.answers().await?;
         Ok(ServerState::read(&server_state.await?)?.context(self.clock.as_deref(), self.now))
@@ -59,8 +59,8 @@ impl WriterSession {
 
     pub(super) async fn begin_transaction(&mut self) -> Result<(), DriverError> {
         self.in_transaction = true;
-        self.send(&self.frame.begin.clone(), vec![]).await?;
-        match self.frame.settle.clone() {
+        self.send("BEGIN", vec![]).await?;
+        match self.settle.clone() {
             Some(settle) => self.send(&settle, vec![]).await,
             None => Ok(()),
         }

@@ -11,8 +11,7 @@ use ff_core::view::View;
 use crate::batch_state::BatchState;
 use crate::error::SqlError;
 use crate::execution::last_attempts_of;
-use crate::session::{Put, Read, key_of};
-use crate::table::record;
+use crate::session::{Put, Read, key_of, longer};
 use crate::table::value::Value;
 
 /// Ended attempts, by where they are written.
@@ -61,8 +60,5 @@ fn is_last(state: &BatchState, id: &ExecutionId, attempt: &Attempt) -> bool {
 }
 
 fn row_of(id: &ExecutionId, attempt: &Attempt) -> Result<Put, SqlError> {
-    let mut values = key_of(id);
-    values.push(Value::Int(attempt.index.0.into()));
-    values.push(record::written(attempt)?);
-    Ok(Put::whole(values))
+    Put::record(longer(key_of(id), [Value::Int(attempt.index.0.into())]), attempt)
 }

@@ -57,8 +57,7 @@ fn classes_of(wanted: &ClaimFilter) -> impl Iterator<Item = Vec<Value>> {
 /// Returns the queues of each list. For a list of any kind, these are the queues that have waiting executions.
 async fn queues(reader: &mut dyn Read, lists: &[(ClaimFilter, usize)]) -> Result<Vec<Vec<Vec<Value>>>, SqlError> {
     let any: Vec<_> = lists.iter().filter(|(of, _)| of.kinds.is_empty()).flat_map(|(of, _)| classes_of(of)).collect();
-    let found = if any.is_empty() { Vec::new() } else { reader.query(WAITING_KINDS, &any).await? };
-    let mut found = found.into_iter();
+    let mut found = reader.query(WAITING_KINDS, &any).await?.into_iter();
     let mut all = Vec::with_capacity(lists.len());
     for (wanted, _) in lists {
         let mut queues = Vec::new();
@@ -78,8 +77,7 @@ async fn queues(reader: &mut dyn Read, lists: &[(ClaimFilter, usize)]) -> Result
 
 async fn load_plain(reader: &mut dyn Read, state: &mut BatchState, lists: Vec<WantedList>) -> Result<(), SqlError> {
     let parameters: Vec<_> = lists.iter().flat_map(|list| list.queues(&[Value::number(list.limit)])).collect();
-    let found = if parameters.is_empty() { Vec::new() } else { reader.query(WAITING, &parameters).await? };
-    let mut found = found.into_iter();
+    let mut found = reader.query(WAITING, &parameters).await?.into_iter();
     for list in lists {
         let rows: Vec<_> = found.by_ref().take(list.queues.len()).flatten().collect();
         lay(state, list.wanted, list.limit, rows)?;
@@ -91,16 +89,13 @@ async fn load_plain(reader: &mut dyn Read, state: &mut BatchState, lists: Vec<Wa
 /// one priority the oldest is always first.
 async fn load_weighed(reader: &mut dyn Read, state: &mut BatchState, list: WantedList) -> Result<(), SqlError> {
     let mut parameters = Vec::new();
-    if !list.queues.is_empty() {
-        let queues = list.queues(&[Value::number(limits::AGEING_PRIORITIES)]);
-        let found = reader.query(WAITING_PRIORITIES, &queues).await?;
-        for (queue, rows) in list.queues(&[]).into_iter().zip(&found) {
-            for row in rows {
-                parameters.push([queue.clone(), vec![row.int(0)?.into(), Value::number(list.limit)]].concat());
-            }
+    let found = reader.query(WAITING_PRIORITIES, &list.queues(&[Value::number(limits::AGEING_PRIORITIES)])).await?;
+    for (queue, rows) in list.queues.iter().zip(&found) {
+        for row in rows {
+            parameters.push([&queue[..], &[row.int(0)?.into(), Value::number(list.limit)]].concat());
         }
     }
-    let rows = if parameters.is_empty() { Vec::new() } else { reader.query(WAITING_AT, &parameters).await? };
+    let rows = reader.query(WAITING_AT, &parameters).await?;
     lay(state, list.wanted, list.limit, rows.into_iter().flatten().collect())
 }
 

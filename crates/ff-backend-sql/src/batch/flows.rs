@@ -93,9 +93,6 @@ async fn load_ends(
     lists: Vec<(EdgeRange, usize)>,
     sql: &'static str,
 ) -> Result<(), SqlError> {
-    if lists.is_empty() {
-        return Ok(());
-    }
     let parameters = |(ends, limit): &(EdgeRange, usize)| {
         let after = ends.after.map_or(Uuid::nil(), |after| *after.as_uuid());
         vec![ends.member.partition().into(), Value::Uuid(ends.member.uuid()), Value::Uuid(after), Value::number(*limit)]
@@ -125,9 +122,6 @@ async fn load_bare(
     state: &mut BatchState,
     lists: Vec<(EdgeRange, usize)>,
 ) -> Result<(), SqlError> {
-    if lists.is_empty() {
-        return Ok(());
-    }
     let parameters = |(ends, limit): &(EdgeRange, usize)| vec![Value::Uuid(ends.member.uuid()), Value::number(*limit)];
     let found = reader.query(EDGES_INTO, &lists.iter().map(parameters).collect::<Vec<_>>()).await?;
     for ((ends, limit), rows) in lists.into_iter().zip(found) {
@@ -154,9 +148,6 @@ async fn load_members(
     lists: Vec<(Members, usize)>,
     home: impl Fn(&FlowId) -> u16,
 ) -> Result<(), SqlError> {
-    if lists.is_empty() {
-        return Ok(());
-    }
     let parameters = |(members, limit): &(Members, usize)| {
         let after = members.after.map_or(Uuid::nil(), |after| after.uuid());
         vec![Value::Uuid(*members.flow.as_uuid()), Value::Uuid(after), Value::number(*limit)]

@@ -45,6 +45,6 @@ pub(super) async fn forget_flows(session: &mut dyn Session, flows: &Flows) -> Re
     Ok(delete_all(session, &FLOW_EVENT, keys.clone()).await? | delete_all(session, &FLOW_KEY, keys).await?)
 }
 
-fn key_of_entry(entry: &KeyEntry) -> Key {
+pub(super) fn key_of_entry(entry: &KeyEntry) -> Key {
     vec![entry.execution_id.partition().into(), entry.namespace.as_str().into(), entry.key.as_str().into()]
 }

@@ -50,14 +50,10 @@ impl Misses {
     pub(super) fn add(&mut self, state: &BatchState, miss: Miss) {
         let length = state.length_beyond(&miss);
         match miss {
-            Miss::Execution(id) => {
-                self.executions.insert(id);
-            }
-            Miss::Key(namespace, key) => {
-                self.keys.insert((namespace, key));
-            }
+            Miss::Execution(id) => self.executions.extend([id]),
+            Miss::Key(namespace, key) => self.keys.extend([(namespace, key)]),
             Miss::KeyQueue(partition, namespace, name) => {
-                self.registry.key_queues.insert((partition, namespace, name));
+                self.registry.key_queues.extend([(partition, namespace, name)])
             }
             Miss::Eligible(query) => {
                 self.waiting.entry(ClaimFilter::by(&query)).and_modify(|more| *more += query.limit).or_insert(length);
@@ -65,78 +61,34 @@ impl Misses {
             Miss::Due(query) => {
                 self.due.entry(query.partition).and_modify(|more| *more += query.limit).or_insert(length);
             }
-            Miss::Waitpoint(id, waitpoint) => {
-                self.suspensions.waitpoints.insert((id, waitpoint));
-            }
-            Miss::SuspendKey(id, key) => {
-                self.suspensions.suspend_keys.insert((id, key));
-            }
-            Miss::SignalKey(id, waitpoint, key) => {
-                self.suspensions.signal_keys.insert((id, waitpoint, key));
-            }
-            Miss::UsageReport(id, report) => {
-                self.registry.usage_reports.insert((id, report));
-            }
-            Miss::Stream(id, attempt) => {
-                self.streams.insert((id, attempt));
-            }
-            Miss::Step(id, step) => {
-                self.steps.steps.insert((id, step));
-            }
-            Miss::StepHeads(id) => {
-                self.steps.heads.insert(id);
-            }
-            Miss::Payload(id) => {
-                self.steps.payloads.insert(id);
-            }
-            Miss::Ring(partition) => {
-                self.suspensions.rings.insert(partition);
-            }
+            Miss::Waitpoint(id, waitpoint) => self.suspensions.waitpoints.extend([(id, waitpoint)]),
+            Miss::SuspendKey(id, key) => self.suspensions.suspend_keys.extend([(id, key)]),
+            Miss::SignalKey(id, waitpoint, key) => self.suspensions.signal_keys.extend([(id, waitpoint, key)]),
+            Miss::UsageReport(id, report) => self.registry.usage_reports.extend([(id, report)]),
+            Miss::Stream(id, attempt) => self.streams.extend([(id, attempt)]),
+            Miss::Step(id, step) => self.steps.steps.extend([(id, step)]),
+            Miss::StepHeads(id) => self.steps.heads.extend([id]),
+            Miss::Payload(id) => self.steps.payloads.extend([id]),
+            Miss::Ring(partition) => self.suspensions.rings.extend([partition]),
             Miss::DueFlows(query) => {
                 self.due_flows.entry(query.partition).and_modify(|more| *more += query.limit).or_insert(length);
             }
-            Miss::Flow(id) => {
-                self.flows.flows.insert(id);
-            }
-            Miss::Edge(flow, edge) => {
-                self.flows.edges.insert((flow, edge));
-            }
-            Miss::Group(id) => {
-                self.flows.groups.insert(id);
-            }
-            Miss::FlowKey(flow, key) => {
-                self.flows.keys.insert((flow, key));
-            }
-            Miss::Lane(partition, lane) => {
-                self.registry.lanes.insert((partition, lane));
-            }
-            Miss::Active(partition, lane) => {
-                self.registry.held_counts.insert((partition, lane));
-            }
-            Miss::Turn(name) => {
-                self.registry.turns.insert(name);
-            }
+            Miss::Flow(id) => self.flows.flows.extend([id]),
+            Miss::Edge(flow, edge) => self.flows.edges.extend([(flow, edge)]),
+            Miss::Group(id) => self.flows.groups.extend([id]),
+            Miss::FlowKey(flow, key) => self.flows.keys.extend([(flow, key)]),
+            Miss::Lane(partition, lane) => self.registry.lanes.extend([(partition, lane)]),
+            Miss::Active(partition, lane) => self.registry.held_counts.extend([(partition, lane)]),
+            Miss::Turn(name) => self.registry.turns.extend([name]),
             Miss::Turns(query) => {
                 self.turns.entry(list_of(&query)).and_modify(|more| *more += query.limit).or_insert(length);
             }
-            Miss::Quotas(partition, namespace) => {
-                self.registry.quotas.insert((partition, namespace));
-            }
-            Miss::QuotaRow(policy_id, name) => {
-                self.registry.quota_rows.insert((policy_id, name));
-            }
-            Miss::Schedule(partition, schedule) => {
-                self.registry.schedules.insert((partition, schedule));
-            }
-            Miss::Worker(instance) => {
-                self.registry.workers.insert(instance);
-            }
-            Miss::ApiKey(id) => {
-                self.registry.api_keys.insert(id);
-            }
-            Miss::Feed(partition) => {
-                self.registry.feeds.insert(partition);
-            }
+            Miss::Quotas(partition, namespace) => self.registry.quotas.extend([(partition, namespace)]),
+            Miss::QuotaRow(policy_id, name) => self.registry.quota_rows.extend([(policy_id, name)]),
+            Miss::Schedule(partition, schedule) => self.registry.schedules.extend([(partition, schedule)]),
+            Miss::Worker(instance) => self.registry.workers.extend([instance]),
+            Miss::ApiKey(id) => self.registry.api_keys.extend([id]),
+            Miss::Feed(partition) => self.registry.feeds.extend([partition]),
             Miss::Edges(query) => self.flows.ends.want((&query).into(), length),
             Miss::Members(query) => self.flows.members.want((&query).into(), length),
             Miss::All(several) => several.into_iter().for_each(|miss| self.add(state, miss)),
@@ -173,9 +125,6 @@ impl Misses {
 }
 
 async fn load_executions(reader: &mut dyn Read, state: &mut BatchState, ids: Vec<ExecutionId>) -> Result<(), SqlError> {
-    if ids.is_empty() {
-        return Ok(());
-    }
     let keys: Vec<_> = ids.iter().map(key_of).collect();
     let rows = reader.query(EXECUTION_OF, &keys).await?;
     for (id, rows) in ids.into_iter().zip(rows) {
@@ -190,9 +139,6 @@ async fn load_keys(
     names: Vec<(Namespace, IdempotencyKey)>,
     partitions: &PartitionConfig,
 ) -> Result<(), SqlError> {
-    if names.is_empty() {
-        return Ok(());
-    }
     let key = |(namespace, key): &(Namespace, IdempotencyKey)| {
         let partition = ExecutionId::place(Uuid::nil(), namespace, Some(key), partitions).partition();
         vec![partition.into(), namespace.as_str().into(), key.as_str().into()]
@@ -217,9 +163,6 @@ async fn load_due(
     lists: Vec<(u16, usize)>,
     now: TimestampMs,
 ) -> Result<(), SqlError> {
-    if lists.is_empty() {
-        return Ok(());
-    }
     let parameters = |(partition, limit): &(u16, usize)| vec![now.into(), (*partition).into(), Value::number(*limit)];
     let found = reader.query(DUE, &lists.iter().map(parameters).collect::<Vec<_>>()).await?;
     for ((partition, limit), rows) in lists.into_iter().zip(found) {

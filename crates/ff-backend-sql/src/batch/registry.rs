@@ -85,9 +85,6 @@ pub(super) async fn load_feeds(
 }
 
 async fn load_held(reader: &mut dyn Read, state: &mut BatchState, lanes: Vec<(u16, LaneId)>) -> Result<(), SqlError> {
-    if lanes.is_empty() {
-        return Ok(());
-    }
     let parameters = |(partition, lane): &(u16, LaneId)| vec![(*partition).into(), lane.as_str().into()];
     let found = reader.query(HELD_ON, &lanes.iter().map(parameters).collect::<Vec<_>>()).await?;
     for ((partition, lane), rows) in lanes.into_iter().zip(found) {

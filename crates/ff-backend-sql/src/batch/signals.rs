@@ -62,9 +62,6 @@ impl ClaimSignals {
     }
 
     async fn load(&mut self, reader: &mut dyn Read, wanted: Columns, names: Vec<Name>) -> Result<(), SqlError> {
-        if names.is_empty() {
-            return Ok(());
-        }
         let keys: Vec<_> = names.iter().map(|(id, signal)| key_of_signal(id, signal)).collect();
         let rows = reader.load(&SIGNAL, wanted, &keys).await?;
         let found = names.into_iter().zip(rows).filter_map(|(name, row)| Some((name, read_signal(&row?))));

@@ -32,13 +32,11 @@ impl StepMisses {
         let key = |(id, step): &StepIdentity| key_of_step(id, step);
         let table = (&STEP, &["record", "result"][..]);
         load(reader, &mut state.steps.records, self.steps, table, key, |_, row| read_step(row, 0)).await?;
-        if !self.heads.is_empty() {
-            let keys: Vec<_> = self.heads.iter().map(key_of).collect();
-            for (id, rows) in self.heads.into_iter().zip(reader.query(STEP_HEADS_OF, &keys).await?) {
-                let heads = rows.iter().map(|row| record::read::<StepHead>(row.text(0)?));
-                let heads = heads.collect::<Result<_, SqlError>>().map_err(|error| error.to_string());
-                state.steps.lay_heads(id, heads);
-            }
+        let keys: Vec<_> = self.heads.iter().map(key_of).collect();
+        for (id, rows) in self.heads.into_iter().zip(reader.query(STEP_HEADS_OF, &keys).await?) {
+            let heads = rows.iter().map(|row| record::read::<StepHead>(row.text(0)?));
+            let heads = heads.collect::<Result<_, SqlError>>().map_err(|error| error.to_string());
+            state.steps.lay_heads(id, heads);
         }
         load_payloads(reader, state, self.payloads).await
     }
@@ -120,8 +118,7 @@ pub(super) async fn steps_of_claims(
     let large = wanted.iter().filter(|(_, wanted)| reads_sizes(wanted));
     let most = |wanted: &WantedSteps| limits::PAGE + 1 + wanted.changes.gone.len();
     let keys: Vec<_> = large.map(|(id, wanted)| after(id, None, Value::number(most(wanted)))).collect();
-    let found = if keys.is_empty() { Vec::new() } else { reader.query(STEP_SIZES_AFTER, &keys).await? };
-    let mut sizes = found.into_iter();
+    let mut sizes = reader.query(STEP_SIZES_AFTER, &keys).await?.into_iter();
     let mut ends = Vec::with_capacity(wanted.len());
     for (_, wanted) in &wanted {
         let rows = if reads_sizes(wanted) { sizes.next().unwrap_or_default() } else { Vec::new() };
@@ -131,7 +128,7 @@ pub(super) async fn steps_of_claims(
     }
     let stored = wanted.iter().zip(&ends).filter(|((_, wanted), _)| !wanted.changes.cleared);
     let keys: Vec<_> = stored.map(|((id, _), (last, _))| after(id, None, Value::number(*last))).collect();
-    let mut rows = if keys.is_empty() { Vec::new() } else { reader.query(STEPS_TO, &keys).await? }.into_iter();
+    let mut rows = reader.query(STEPS_TO, &keys).await?.into_iter();
     let mut pages = Vec::with_capacity(wanted.len());
     for ((_, wanted), end) in wanted.into_iter().zip(ends) {
         let stored = if wanted.changes.cleared { Vec::new() } else { rows.next().unwrap_or_default() };

@@ -7,7 +7,7 @@ use ff_core::types::{ExecutionId, IdempotencyKey, WaitpointId};
 
 use crate::batch_state::{RecordSet, SuspensionRecords};
 use crate::error::SqlError;
-use crate::session::{Key, Read, key_of};
+use crate::session::{Key, Read, key_of, longer};
 use crate::signal::{key_of_signal_key, read_signal_key};
 use crate::suspension::{key_of_waitpoint, read_ring, read_suspend_key};
 use crate::table::Table;
@@ -32,7 +32,7 @@ impl SuspensionMisses {
         load(reader, &mut suspensions.waitpoints, self.waitpoints, table, key, |_, row| record::read(row.text(0)?))
             .await?;
 
-        let key = |(id, key): &(_, IdempotencyKey)| [key_of(id), vec![key.as_str().into()]].concat();
+        let key = |(id, key): &(_, IdempotencyKey)| longer(key_of(id), [key.as_str().into()]);
         let entry = |(id, key): &(_, IdempotencyKey), row: &Row| read_suspend_key(*id, key.clone(), row, 0);
         let table = (&SUSPEND_KEY, &["until", "answer"][..]);
         load(reader, &mut suspensions.suspend_keys, self.suspend_keys, table, key, entry).await?;

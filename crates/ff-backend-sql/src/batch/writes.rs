@@ -9,7 +9,7 @@ use ff_core::types::ExecutionId;
 use ff_core::view::View;
 
 use super::attempts::EndedAttempts;
-use super::forgetting::{forget, forget_flows};
+use super::forgetting::{forget, forget_flows, key_of_entry};
 use super::steps::write_steps;
 use super::streams::write_streams;
 use crate::api_key::api_key_of;
@@ -219,11 +219,5 @@ async fn write_submissions(
 }
 
 fn key_entry(entry: &KeyEntry) -> Put {
-    Put::whole(vec![
-        entry.execution_id.partition().into(),
-        entry.namespace.as_str().into(),
-        entry.key.as_str().into(),
-        Value::Uuid(entry.execution_id.uuid()),
-        entry.until.into(),
-    ])
+    Put::under(key_of_entry(entry), [Value::Uuid(entry.execution_id.uuid()), entry.until.into()])
 }

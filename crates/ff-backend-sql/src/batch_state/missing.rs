@@ -24,94 +24,62 @@ impl BatchState {
 
     /// Returns why a missed record cannot be loaded: its stored form is unreadable.
     pub(crate) fn unreadable(&self, miss: &Miss) -> Option<String> {
+        let Self { suspensions, streams, steps, flows, cache, turns, .. } = self;
         match miss {
-            Miss::Execution(id) => {
-                let why = self.loaded.get(id)?.stored.as_ref().err()?;
-                Some(format!("{id}: {why}"))
-            }
+            Miss::Execution(id) => Some(format!("{id}: {}", self.loaded.get(id)?.stored.as_ref().err()?)),
             Miss::Waitpoint(id, waitpoint) => {
-                let why = self.suspensions.waitpoints.unreadable(&(*id, *waitpoint))?;
-                Some(format!("waitpoint {waitpoint} of {id}: {why}"))
+                suspensions.waitpoints.unreadable(&(*id, *waitpoint), format_args!("waitpoint {waitpoint} of {id}"))
             }
-            Miss::SuspendKey(id, key) => {
-                let why = self.suspensions.suspend_keys.unreadable(&(*id, key.clone()))?;
-                Some(format!("a suspension of {id} under a key: {why}"))
-            }
-            Miss::SignalKey(id, waitpoint, key) => {
-                let why = self.suspensions.signal_keys.unreadable(&(*id, *waitpoint, key.clone()))?;
-                Some(format!("a signal to {id} under a key: {why}"))
-            }
+            Miss::SuspendKey(id, key) => suspensions
+                .suspend_keys
+                .unreadable(&(*id, key.clone()), format_args!("a suspension of {id} under a key")),
+            Miss::SignalKey(id, waitpoint, key) => suspensions
+                .signal_keys
+                .unreadable(&(*id, *waitpoint, key.clone()), format_args!("a signal to {id} under a key")),
             Miss::Stream(id, attempt) => {
-                let why = self.streams.records.unreadable(&(*id, *attempt))?;
-                Some(format!("stream {attempt} of {id}: {why}"))
+                streams.records.unreadable(&(*id, *attempt), format_args!("stream {attempt} of {id}"))
             }
             Miss::Step(id, step) => {
-                let why = self.steps.records.unreadable(&(*id, step.clone()))?;
-                Some(format!("step {:?} of {id}: {why}", step.name))
+                steps.records.unreadable(&(*id, step.clone()), format_args!("step {:?} of {id}", step.name))
             }
-            Miss::StepHeads(id) => {
-                let why = self.steps.unreadable_heads(id)?;
-                Some(format!("the steps of {id}: {why}"))
-            }
-            Miss::Ring(partition) => {
-                let why = self.suspensions.rings.unreadable(partition)?;
-                Some(format!("partition {partition}: {why}"))
-            }
-            Miss::Flow(id) => {
-                let why = self.flows.flows.unreadable(id)?;
-                Some(format!("flow {id}: {why}"))
-            }
+            Miss::StepHeads(id) => Some(format!("the steps of {id}: {}", steps.unreadable_heads(id)?)),
+            Miss::Ring(partition) => suspensions.rings.unreadable(partition, format_args!("partition {partition}")),
+            Miss::Flow(id) => flows.flows.unreadable(id, format_args!("flow {id}")),
             Miss::Edge(flow, edge) => {
-                let why = self.flows.edges.unreadable(&(*flow, *edge))?;
-                Some(format!("edge {edge} of flow {flow}: {why}"))
+                flows.edges.unreadable(&(*flow, *edge), format_args!("edge {edge} of flow {flow}"))
             }
-            Miss::Group(id) => {
-                let why = self.flows.groups.unreadable(id)?;
-                Some(format!("the edges into {id}: {why}"))
-            }
+            Miss::Group(id) => flows.groups.unreadable(id, format_args!("the edges into {id}")),
             Miss::FlowKey(flow, key) => {
-                let why = self.flows.keys.unreadable(&(*flow, key.clone()))?;
-                Some(format!("a change of flow {flow} under a key: {why}"))
+                flows.keys.unreadable(&(*flow, key.clone()), format_args!("a change of flow {flow} under a key"))
             }
-            Miss::Lane(partition, lane) => {
-                let why = self.cache.lanes.unreadable(&(*partition, lane.clone()))?;
-                Some(format!("lane {lane} on partition {partition}: {why}"))
-            }
-            Miss::Quotas(partition, namespace) => {
-                let why = self.cache.quotas.unreadable(&(*partition, namespace.clone()))?;
-                Some(format!("the quotas of {namespace} on partition {partition}: {why}"))
-            }
+            Miss::Lane(partition, lane) => cache
+                .lanes
+                .unreadable(&(*partition, lane.clone()), format_args!("lane {lane} on partition {partition}")),
+            Miss::Quotas(partition, namespace) => cache.quotas.unreadable(
+                &(*partition, namespace.clone()),
+                format_args!("the quotas of {namespace} on partition {partition}"),
+            ),
             Miss::QuotaRow(policy_id, name) => {
-                let why = self.quota_rows.unreadable(&(*policy_id, name.clone()))?;
-                Some(format!("{name} of the quota {policy_id}: {why}"))
+                self.quota_rows.unreadable(&(*policy_id, name.clone()), format_args!("{name} of the quota {policy_id}"))
             }
             Miss::UsageReport(id, report) => {
-                let why = self.usage_reports.unreadable(&(*id, report.clone()))?;
-                Some(format!("a report of usage of {id}: {why}"))
+                self.usage_reports.unreadable(&(*id, report.clone()), format_args!("a report of usage of {id}"))
             }
-            Miss::KeyQueue(partition, namespace, name) => {
-                let why = self.key_queues.unreadable(&(*partition, namespace.clone(), name.clone()))?;
-                Some(format!("the queue {name} of {namespace}: {why}"))
-            }
-            Miss::Turn(name) => {
-                let why = self.turns.turns.unreadable(name)?;
-                Some(format!("the turn of {:?} in lane {} on partition {}: {why}", name.key, name.lane, name.partition))
-            }
-            Miss::Schedule(partition, schedule) => {
-                let why = self.schedules.unreadable(&(*partition, schedule.clone()))?;
-                Some(format!("the schedule {}: {why}", schedule.key()))
-            }
-            Miss::Worker(instance) => {
-                let why = self.workers.unreadable(instance)?;
-                Some(format!("worker {instance}: {why}"))
-            }
-            Miss::ApiKey(id) => {
-                let why = self.api_keys.unreadable(id)?;
-                Some(format!("API key {id}: {why}"))
-            }
+            Miss::KeyQueue(partition, namespace, name) => self.key_queues.unreadable(
+                &(*partition, namespace.clone(), name.clone()),
+                format_args!("the queue {name} of {namespace}"),
+            ),
+            Miss::Turn(name) => turns.turns.unreadable(
+                name,
+                format_args!("the turn of {:?} in lane {} on partition {}", name.key, name.lane, name.partition),
+            ),
+            Miss::Schedule(partition, schedule) => self
+                .schedules
+                .unreadable(&(*partition, schedule.clone()), format_args!("the schedule {}", schedule.key())),
+            Miss::Worker(instance) => self.workers.unreadable(instance, format_args!("worker {instance}")),
+            Miss::ApiKey(id) => self.api_keys.unreadable(id, format_args!("API key {id}")),
             Miss::Feed(partition) => {
-                let why = self.cache.feeds.unreadable(partition)?;
-                Some(format!("the feed of partition {partition}: {why}"))
+                cache.feeds.unreadable(partition, format_args!("the feed of partition {partition}"))
             }
             Miss::All(several) => several.iter().find_map(|miss| self.unreadable(miss)),
             Miss::Key(..)

@@ -1,6 +1,7 @@
 //! Records of one kind: as stored, and as changed by a batch.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::hash::Hash;
 
 /// The stored state of a key: a record, none, or the reason why it is unreadable.
@@ -70,9 +71,9 @@ impl<K: Eq + Hash + Ord, T> RecordSet<K, T> {
         self.stored.get(key)?.as_ref().ok()?.as_ref()
     }
 
-    /// Returns why the stored record of a key is unreadable.
-    pub(crate) fn unreadable(&self, key: &K) -> Option<&String> {
-        self.stored.get(key)?.as_ref().err()
+    /// Returns the name of a record and why its stored form is unreadable, if it is.
+    pub(crate) fn unreadable(&self, key: &K, name: fmt::Arguments<'_>) -> Option<String> {
+        Some(format!("{name}: {}", self.stored.get(key)?.as_ref().err()?))
     }
 
     /// Returns whether a record was written or deleted.
@@ -163,7 +164,7 @@ mod tests {
         let mut records = RecordSet::<_, ()>::default();
         records.lay(1, Err("torn".into()));
         assert_eq!(records.find(&1), None);
-        assert_eq!(records.unreadable(&1).map(String::as_str), Some("torn"));
-        assert_eq!(records.unreadable(&2), None);
+        assert_eq!(records.unreadable(&1, format_args!("one")).as_deref(), Some("one: torn"));
+        assert_eq!(records.unreadable(&2, format_args!("two")), None);
     }
 }

@@ -85,9 +85,6 @@ async fn keyed(reader: &mut dyn Read, args: &ListQueueArgs, plain: Vec<Value>) -
     let queue = TurnQueue::Of(Some(kind.clone()), class.clone());
     let keys = TurnsQuery { partition: args.partition, lane: lane.clone(), queue, limit: args.limit };
     let keys = keys_of(reader, &keys).await?;
-    if keys.is_empty() {
-        return Ok(Vec::new());
-    }
     let of_key = |key: &FairKey| {
         let mut parameters = plain.clone();
         parameters[2] = class_word(class, key);

@@ -9,9 +9,8 @@ use crate::error::{SqlError, unreadable};
 use crate::queries::{SIGNAL_KEYS_OF, SIGNALS_OF, SUSPEND_KEYS_OF, WAITPOINTS_OF};
 use crate::session::{Read, key_of};
 use crate::signal::{read_signal, read_signal_key, unread};
-use crate::suspension::{read_ring, read_suspend_key};
+use crate::suspension::{load_ring, read_suspend_key};
 use crate::table::record;
-use crate::table::schema::KEY_RING;
 use crate::table::value::Row;
 
 /// Adds suspensions and signals to a snapshot that has the executions. An unreadable record becomes a stray, and the rest is still added.
@@ -41,8 +40,7 @@ pub(super) async fn add_waits(
     }
     let feeds = unread(reader, vec![partition], &FeedCursor::default(), usize::MAX).await?;
     snapshot.deliveries = feeds.into_iter().flat_map(|(_, deliveries)| deliveries).collect();
-    let rows = reader.load(&KEY_RING, KEY_RING.named(&["record"]), &[vec![partition.into()]]).await?;
-    snapshot.ring = rows.iter().flatten().next().map(|row| read_ring(row.text(0)?)).transpose()?;
+    snapshot.ring = load_ring(reader, partition).await?;
     Ok(())
 }
 

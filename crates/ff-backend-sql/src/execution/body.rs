@@ -46,9 +46,6 @@ impl Body {
         reader: &mut dyn Read,
         ids: &[ExecutionId],
     ) -> Result<HashMap<ExecutionId, Payload>, SqlError> {
-        if ids.is_empty() {
-            return Ok(HashMap::new());
-        }
         let (table, columns) = self.place();
         let rows = reader.load(table, columns, &ids.iter().map(key_of).collect::<Vec<_>>()).await?;
         let rows = ids.iter().zip(rows).filter_map(|(id, row)| Some((*id, row.filter(|row| !row.is_null(0))?)));

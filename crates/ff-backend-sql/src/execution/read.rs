@@ -115,9 +115,6 @@ pub(crate) async fn last_attempts_of(
     reader: &mut dyn Read,
     ids: &[ExecutionId],
 ) -> Result<Vec<Option<Attempt>>, SqlError> {
-    if ids.is_empty() {
-        return Ok(Vec::new());
-    }
     let keys: Vec<_> = ids.iter().map(key_of).collect();
     let rows = reader.load(&EXECUTION, EXECUTION.named(&["last_attempt"]), &keys).await?;
     let executions = reader.query(EXECUTION_OF, &keys).await?;
@@ -176,10 +173,7 @@ impl Question for ListArgs {
         };
         places.truncate(args.limit);
         let keys: Vec<_> = places.iter().map(|place| key_of(&place.execution_id)).collect();
-        let rows = match keys.is_empty() {
-            true => Vec::new(),
-            false => reader.query(EXECUTION_OF, &keys).await?,
-        };
+        let rows = reader.query(EXECUTION_OF, &keys).await?;
         let info = |row: &Row| Ok(read_execution(row, 0)?.info());
         Ok(Page { executions: rows.iter().flatten().map(info).collect::<Result<_, SqlError>>()?, next })
     }

@@ -21,7 +21,7 @@ use crate::ReadContext;
 use crate::error::SqlError;
 use crate::execution::{namespace_in, read_execution};
 use crate::flow::queries::{EDGES_AFTER, FLOW_EVENTS_FROM, LIST_FLOWS, MEMBERS_FROM};
-use crate::session::{Question, Read};
+use crate::session::{Question, Read, load_record};
 use crate::table::record;
 use crate::table::schema::FLOW;
 use crate::table::value::{Row, Value};
@@ -138,8 +138,7 @@ async fn found(reader: &mut dyn Read, id: &FlowId, partitions: &PartitionConfig)
 }
 
 async fn visible(reader: &mut dyn Read, id: &FlowId, partition: u16) -> Result<Option<Flow>, SqlError> {
-    let rows = reader.load(&FLOW, FLOW.named(&["record"]), &[key_of_flow(id, partition)]).await?;
-    let flow: Option<Flow> = rows.iter().flatten().next().map(|row| record::read(row.text(0)?)).transpose()?;
+    let flow: Option<Flow> = load_record(reader, &FLOW, key_of_flow(id, partition)).await?;
     Ok(flow.filter(|flow| flow.staging.is_none()))
 }
 

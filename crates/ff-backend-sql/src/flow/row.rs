@@ -7,7 +7,7 @@ use ff_core::types::{EdgeId, ExecutionId, FlowId, IdempotencyKey};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{SqlError, unreadable};
-use crate::session::{Key, Put, Session, key_of};
+use crate::session::{Key, Put, Session, delete_all, key_of};
 use crate::table::record;
 use crate::table::schema::{FLOW, FLOW_EVENT};
 use crate::table::value::{Row, Value};
@@ -57,10 +57,8 @@ pub(crate) fn key_of_flow_key(flow: &FlowId, key: &IdempotencyKey) -> Key {
 
 /// Returns the row of a change that is remembered under an idempotency key.
 pub(crate) fn flow_key_of(flow: &FlowId, entry: &FlowKeyEntry) -> Result<Put, SqlError> {
-    let mut values = key_of_flow_key(flow, &entry.key);
-    values.push(entry.until.into());
-    values.push(record::written(&entry.answer)?);
-    Ok(Put::whole(values))
+    let values = [entry.until.into(), record::written(&entry.answer)?];
+    Ok(Put::under(key_of_flow_key(flow, &entry.key), values))
 }
 
 /// Reads the entry of an idempotency key from the columns `until` and `answer`, beginning at `from`.
@@ -107,9 +105,7 @@ pub(crate) fn read_edge(flow_id: FlowId, partition: u16, row: &Row) -> Result<Ed
 
 /// Returns the row of a flow's event.
 pub(crate) fn flow_event_of(flow: &FlowId, event: &FlowEvent) -> Result<Put, SqlError> {
-    let mut values = key_of_event(flow, event.seq);
-    values.push(record::written(event)?);
-    Ok(Put::whole(values))
+    Put::record(key_of_event(flow, event.seq), event)
 }
 
 /// Deletes events beyond the limit. Events are numbered without gaps, so each new event pushes out one whose number is known.
@@ -118,7 +114,7 @@ pub(crate) async fn trim_events(session: &mut dyn Session, events: &[(FlowId, Fl
         Some(key_of_event(flow, event.seq.checked_sub(limits::FLOW_EVENTS as u64)?))
     };
     let keys: Vec<_> = events.iter().filter_map(surplus).collect();
-    if keys.is_empty() { Ok(()) } else { session.delete(&FLOW_EVENT, &keys).await }
+    delete_all(session, &FLOW_EVENT, keys).await.map(drop)
 }
 
 fn key_of_event(flow: &FlowId, seq: u64) -> Key {

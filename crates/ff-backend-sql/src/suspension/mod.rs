@@ -15,36 +15,28 @@ use ff_core::types::{ExecutionId, IdempotencyKey, WaitpointId};
 use crate::ReadContext;
 use crate::error::SqlError;
 use crate::execution::found;
-use crate::session::{Key, Put, Question, Read, key_of};
+use crate::session::{Key, Put, Question, Read, key_of, longer};
 use crate::table::record;
 use crate::table::schema::WAITPOINT;
 use crate::table::value::{Row, Value};
 
-use ring::load_ring;
 pub use ring::missing_rings;
-pub(crate) use ring::{read_ring, ring_of};
+pub(crate) use ring::{load_ring, read_ring, ring_of};
 
 /// Returns the key of a waitpoint's row.
 pub(crate) fn key_of_waitpoint(id: &ExecutionId, waitpoint: &WaitpointId) -> Key {
-    let mut key = key_of(id);
-    key.push(Value::Uuid(*waitpoint.as_uuid()));
-    key
+    longer(key_of(id), [Value::Uuid(*waitpoint.as_uuid())])
 }
 
 /// Returns the row of a waitpoint.
 pub(crate) fn waitpoint_of(waitpoint: &Waitpoint) -> Result<Put, SqlError> {
-    let mut values = key_of_waitpoint(&waitpoint.execution_id, &waitpoint.id);
-    values.push(record::written(waitpoint)?);
-    Ok(Put::whole(values))
+    Put::record(key_of_waitpoint(&waitpoint.execution_id, &waitpoint.id), waitpoint)
 }
 
 /// Returns the row of a suspension's idempotency key.
 pub(crate) fn suspend_key_of(entry: &SuspendKeyEntry) -> Result<Put, SqlError> {
-    let mut values = key_of(&entry.execution_id);
-    values.push(entry.key.as_str().into());
-    values.push(entry.until.into());
-    values.push(record::written(&entry.answer)?);
-    Ok(Put::whole(values))
+    let values = [entry.key.as_str().into(), entry.until.into(), record::written(&entry.answer)?];
+    Ok(Put::under(key_of(&entry.execution_id), values))
 }
 
 /// Reads the entry of an idempotency key from the columns `until` and `answer`, beginning at `from`.
@@ -129,9 +121,6 @@ async fn waitpoints(
     execution: &ExecutionId,
     ids: &[WaitpointId],
 ) -> Result<Vec<Option<Waitpoint>>, SqlError> {
-    if ids.is_empty() {
-        return Ok(Vec::new());
-    }
     let keys: Vec<_> = ids.iter().map(|id| key_of_waitpoint(execution, id)).collect();
     let rows = reader.load(&WAITPOINT, WAITPOINT.named(&["record"]), &keys).await?;
     rows.into_iter().map(|row| row.map(|row| record::read(row.text(0)?)).transpose()).collect()

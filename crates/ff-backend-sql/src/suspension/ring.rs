@@ -21,7 +21,7 @@ use crate::table::value::Row;
 
 /// Returns the row of a partition's secrets.
 pub(crate) fn ring_of(partition: u16, ring: &KeyRing) -> Result<Put, SqlError> {
-    Ok(Put::whole(vec![partition.into(), record::written(ring)?]))
+    Put::record(vec![partition.into()], ring)
 }
 
 /// Reads the secrets of a partition. The error does not say why they cannot be read, because it could quote them.
@@ -30,7 +30,7 @@ pub(crate) fn read_ring(text: &str) -> Result<KeyRing, SqlError> {
 }
 
 /// Loads the secrets of a partition.
-pub(super) async fn load_ring(reader: &mut dyn Read, partition: u16) -> Result<Option<KeyRing>, SqlError> {
+pub(crate) async fn load_ring(reader: &mut dyn Read, partition: u16) -> Result<Option<KeyRing>, SqlError> {
     let rows = reader.load(&KEY_RING, KEY_RING.named(&["record"]), &[vec![partition.into()]]).await?;
     rows.iter().flatten().map(|row| read_ring(row.text(0)?)).next().transpose()
 }

@@ -14,7 +14,7 @@ use super::schema::{DELIVERY, EVENT};
 use super::value::{Row, Value};
 use crate::error::SqlError;
 use crate::queries::{DELIVERIES_FIRST, DELIVERIES_FROM, DELIVERIES_LAST, EVENTS_FIRST, EVENTS_FROM, EVENTS_LAST};
-use crate::session::{Key, Put, Read, Session};
+use crate::session::{Key, Put, Read, Session, delete_all};
 
 /// The deliveries.
 pub(crate) static DELIVERIES: FeedTable =
@@ -88,9 +88,6 @@ impl FeedTable {
         limit: usize,
         placed: impl Fn(T, Position) -> T,
     ) -> Result<Vec<(u16, Vec<T>)>, SqlError> {
-        if feeds.is_empty() {
-            return Ok(Vec::new());
-        }
         let parameters = |(partition, from): &(u16, Position)| {
             vec![(*partition).into(), from.at.into(), Value::number(from.nth), Value::number(limit)]
         };
@@ -118,9 +115,8 @@ impl FeedTable {
             let last = ends.get(partition);
             let position = Position::after(last.map(|last| last.position), *at);
             let place = EntryPosition { position, seq: last.map_or(0, |last| last.seq) + 1 };
-            let mut values = key_at(*partition, position);
-            values.extend([place.seq.into(), record::written(&placed(what, position))?]);
-            rows.push(Put::whole(values));
+            let values = [place.seq.into(), record::written(&placed(what, position))?];
+            rows.push(Put::under(key_at(*partition, position), values));
             ends.insert(*partition, place);
         }
         session.put(self.table, rows).await?;
@@ -134,7 +130,7 @@ impl FeedTable {
         partitions: impl Iterator<Item = u16>,
     ) -> Result<(), SqlError> {
         let keys: Vec<_> = partitions.map(|partition| vec![partition.into()]).collect();
-        if keys.is_empty() { Ok(()) } else { session.delete(self.table, &keys).await }
+        delete_all(session, self.table, keys).await.map(drop)
     }
 
     /// Trims feeds, each given with the number of appended entries. A feed has at most that many surplus entries, and none before
@@ -147,15 +143,12 @@ impl FeedTable {
     ) -> Result<(), SqlError> {
         let surplus = |partition: &u16| ends.get(partition).map_or(0, |last| last.seq - feed_limit());
         let long: Vec<_> = grown.iter().copied().filter(|(partition, _)| surplus(partition) > 0).collect();
-        if long.is_empty() {
-            return Ok(());
-        }
         let mut keys = Vec::new();
         for ((partition, _), first) in long.iter().zip(self.beginnings(session, &long).await?) {
             let gone = first.into_iter().filter(|place| place.seq <= surplus(partition));
             keys.extend(gone.map(|place| key_at(*partition, place.position)));
         }
-        session.delete(self.table, &keys).await
+        delete_all(session, self.table, keys).await.map(drop)
     }
 }
 
