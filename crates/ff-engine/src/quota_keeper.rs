@@ -2,7 +2,6 @@
 //! between a reservation and its claim.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -13,7 +12,6 @@ use ff_core::contracts::{
     AdmissionRelease, Cursor, ExecutionInfo, Filter, Head, HeldSlot, ListArgs, QuotaKeysArgs, QuotaSlotsArgs,
     ReadBudgetLedger, ReleaseGuard, SettleAdmissionsArgs, UsageBacklogArgs,
 };
-use ff_core::engine_error::{Code, EngineError};
 use ff_core::execution::{BlockDetail, Blocker};
 use ff_core::hint::Hint;
 use ff_core::limits;
@@ -25,7 +23,8 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::orchestration::{Orchestration, QuotaSettlement};
+use crate::orchestration::{Orchestration, QuotaSettlement, if_there};
+use crate::sweep::finished;
 
 /// Maximum number of pages of slots, and of keys, that one turn reads for a policy. The next turn continues there.
 const PAGES: usize = 4;
@@ -95,21 +94,15 @@ impl QuotaKeeper {
                     Some(news) => self.take(news),
                     None => return,
                 },
-                Some(settled) = self.settling.join_next() => match settled {
-                    Ok((policy_id, answer)) => self.settled(policy_id, &answer),
-                    Err(panicked) => resume_unwind(panicked.into_panic()),
-                },
-                Some(reconciled) = self.reconciling.join_next() => match reconciled {
-                    Ok(reconciler) => {
-                        if let Some(soon) = reconciler.look_again_in {
-                            turn.reset_after(soon);
-                        }
-                        // Where hints can be lost, a policy may appear without a hint.
-                        self.is_used &= reconciler.found_any || self.store.sweep_every().is_some();
-                        self.reconciler = Some(reconciler);
+                Some((policy_id, answer)) = finished(&mut self.settling) => self.settled(policy_id, &answer),
+                Some(reconciler) = finished(&mut self.reconciling) => {
+                    if let Some(soon) = reconciler.look_again_in {
+                        turn.reset_after(soon);
                     }
-                    Err(panicked) => resume_unwind(panicked.into_panic()),
-                },
+                    // Where hints can be lost, a policy may appear without a hint.
+                    self.is_used &= reconciler.found_any || self.store.sweep_every().is_some();
+                    self.reconciler = Some(reconciler);
+                }
                 _ = turn.tick() => self.reconcile(),
             }
         }
@@ -298,11 +291,7 @@ impl Reconciler {
 
     /// Returns the use of a held slot. A claim takes nothing after its reservation; twice that time allows for clocks that differ.
     async fn use_of(&self, slot: &HeldSlot, now: TimestampMs) -> Answer<SlotUse> {
-        let info = match self.store.describe(&slot.execution_id).await {
-            Ok(info) => Some(info),
-            Err(EngineError::Refused(refusal)) if refusal.code == Code::ExecutionNotFound => None,
-            Err(error) => return Err(error),
-        };
+        let info = if_there(self.store.describe(&slot.execution_id).await)?;
         let has_lease = |info: &ExecutionInfo| info.lease.as_ref().is_some_and(|lease| lease.lease_epoch == slot.epoch);
         let until = slot.at + 2 * limits::QUOTA_RESERVED_MS;
         Ok(match info {

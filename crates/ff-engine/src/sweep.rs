@@ -89,24 +89,24 @@ impl Sweeper {
         loop {
             let resume = self.look();
             tokio::select! {
-                Some(looked) = self.looking.join_next() => match looked {
-                    Ok((partition, Ok(swept))) => {
-                        self.failures = 0;
-                        self.store.outages().answered(partition);
-                        self.backoff.succeeded();
-                        self.failed.retain(|failed| *failed != partition);
-                        return Some((partition, swept));
+                Some((partition, answer)) = finished(&mut self.looking) => {
+                    self.failed.retain(|failed| *failed != partition);
+                    match answer {
+                        Ok(swept) => {
+                            self.failures = 0;
+                            self.store.outages().answered(partition);
+                            self.backoff.succeeded();
+                            return Some((partition, swept));
+                        }
+                        Err(error) => {
+                            self.store.outages().failed("sweep", partition, &error);
+                            self.failures = self.failures.saturating_add(1);
+                            self.backoff.failed();
+                            self.failed.push_back(partition);
+                            return None;
+                        }
                     }
-                    Ok((partition, Err(error))) => {
-                        self.store.outages().failed("sweep", partition, &error);
-                        self.failures = self.failures.saturating_add(1);
-                        self.backoff.failed();
-                        self.failed.retain(|failed| *failed != partition);
-                        self.failed.push_back(partition);
-                        return None;
-                    }
-                    Err(panicked) => resume_unwind(panicked.into_panic()),
-                },
+                }
                 () = alarm(resume) => {}
                 () = alarm(self.schedule.as_ref().map(|schedule| schedule.at)) => {
                     let turn = self.schedule.as_mut().map(SweepSchedule::turn);
@@ -142,6 +142,14 @@ pub(crate) async fn alarm(at: Option<Instant>) {
     match at {
         Some(at) => sleep_until(at).await,
         None => pending().await,
+    }
+}
+
+/// Waits for the next task that ends; none without tasks. A panic of the task goes on here.
+pub(crate) async fn finished<T: 'static>(tasks: &mut JoinSet<T>) -> Option<T> {
+    match tasks.join_next().await? {
+        Ok(answer) => Some(answer),
+        Err(panicked) => resume_unwind(panicked.into_panic()),
     }
 }
 

@@ -17,8 +17,8 @@ use ff_core::quota::{QuotaSet, Scope};
 use ff_core::types::{BudgetId, BudgetName, ExecutionId, FlowId, Kind, Namespace};
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-use super::AT_ONCE;
 use super::quota::{copy_everywhere, define_budget, settle, wake_blocked};
+use super::{AT_ONCE, if_there};
 
 /// Defines or deletes a budget everywhere. Executions that waited under another definition become ready.
 pub(super) async fn put<S: EngineStore + ?Sized>(store: &S, args: PutBudgetArgs) -> Answer<QuotaSet> {
@@ -100,8 +100,8 @@ pub(super) async fn report<S: EngineStore + ?Sized>(
     let mut reported = store.report_usage(args).await?;
     let mut counted = None;
     if let Some(pending) = reported.pending.take() {
-        (reported.budgets, counted) =
-            count(store, &pending).await.map(|(budgets, counted)| (budgets, Some(counted)))?;
+        let (budgets, settlement) = count(store, &pending).await?;
+        (reported.budgets, counted) = (budgets, Some(settlement));
     }
     if !reported.late {
         reported.failed = fail_over_budget(store, execution_id, fence, &reported.budgets).await?;
@@ -156,12 +156,7 @@ async fn fail_over_budget<S: EngineStore + ?Sized>(
 pub(super) async fn settle_backlog<S: EngineStore + ?Sized>(store: &S, ids: Vec<ExecutionId>) -> Answer<usize> {
     let mut settled = 0;
     for id in ids {
-        let pending = match store.pending_usage(&id).await {
-            Ok(pending) => pending,
-            Err(EngineError::Refused(refusal)) if refusal.code == Code::ExecutionNotFound => continue,
-            Err(error) => return Err(error),
-        };
-        if let Some(pending) = pending {
+        if let Some(pending) = if_there(store.pending_usage(&id).await)?.flatten() {
             let (_, counted) = count(store, &pending).await?;
             store.settle_usage(counted).await?;
             settled += 1;
@@ -179,10 +174,8 @@ pub(super) async fn usage_of_flow<S: EngineStore + ?Sized>(store: &S, flow_id: F
         let ids: Vec<_> = page.members.iter().map(|member| member.execution_id).collect();
         let mut usages = stream::iter(ids).map(read).buffer_unordered(AT_ONCE);
         while let Some(usage) = usages.next().await {
-            match usage {
-                Ok(usage) => sum.add(&usage),
-                Err(EngineError::Refused(refusal)) if refusal.code == Code::ExecutionNotFound => {}
-                Err(error) => return Err(error),
+            if let Some(usage) = if_there(usage)? {
+                sum.add(&usage);
             }
         }
         drop(usages);

@@ -2,7 +2,6 @@
 
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::contracts::{ExecutionInfo, FlowEdgesArgs, ListWorkersArgs, QuotaSlotsArgs};
-use ff_core::engine_error::Code;
 use ff_core::execution::BlockDetail;
 use ff_core::explain::{
     Explanation, Facts, HOLDERS_MAX, LaneExplanation, QueueArgs, QueueFacts, SlotHolder, Upstream, explain,
@@ -14,6 +13,8 @@ use ff_core::state::PublicState;
 use ff_core::types::{ExecutionId, FlowId, LaneId, Namespace, QuotaPolicyId};
 use ff_core::worker::Worker;
 use futures_util::{StreamExt, TryStreamExt, stream};
+
+use super::if_there;
 
 /// Maximum number of pages of a flow's edges that are searched for the edges into one member.
 const EDGE_PAGES: usize = 5;
@@ -113,13 +114,7 @@ async fn upstreams<S: EngineStore + ?Sized>(store: &S, flow_id: FlowId, info: &E
 
 /// Returns executions as callers see them, without those that no longer exist.
 async fn described<S: EngineStore + ?Sized>(store: &S, ids: Vec<ExecutionId>) -> Answer<Vec<ExecutionInfo>> {
-    let read = |id: ExecutionId| async move {
-        match store.describe(&id).await {
-            Ok(info) => Ok(Some(info)),
-            Err(error) if error.code() == Code::ExecutionNotFound => Ok(None),
-            Err(error) => Err(error),
-        }
-    };
+    let read = |id: ExecutionId| async move { if_there(store.describe(&id).await) };
     let all: Vec<_> = stream::iter(ids).map(read).buffered(HOLDERS_MAX).try_collect().await?;
     Ok(all.into_iter().flatten().collect())
 }

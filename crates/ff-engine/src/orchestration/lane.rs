@@ -37,11 +37,11 @@ pub(super) async fn seek_grant<S: EngineStore + ?Sized>(store: &S, args: &AllotA
 
 pub(super) async fn recount_and_settle<S: EngineStore + ?Sized>(
     store: &S,
-    lane: (Namespace, LaneId),
+    lane: &LaneId,
     partitions: Vec<u16>,
 ) -> Answer<()> {
     // Sequence 0 gives up no grant: a grant under way is about to be used, and its own count reports it.
-    settle(store, lane, partitions.into_iter().map(|partition| (partition, 0)).collect()).await
+    settle(store, lane.apart(), partitions.into_iter().map(|partition| (partition, 0)).collect()).await
 }
 
 /// Counts partitions, and reports to the lane's home. An unused grant up to the partition's sequence becomes void.

@@ -8,7 +8,6 @@ mod peers;
 mod ticker;
 
 use std::collections::HashMap;
-use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,7 +25,7 @@ use self::membership::Membership;
 use self::ticker::{Look, Ticker};
 use crate::quota_keeper::{OwnedPartitions, QuotaNews};
 use crate::routing::RoutingNews;
-use crate::sweep::alarm;
+use crate::sweep::{alarm, finished};
 use crate::{Backoff, HintStream, Sweeper};
 
 pub(crate) use lag::PumpLag;
@@ -145,10 +144,7 @@ impl Pump {
                         self.swept(partition, swept);
                     }
                 }
-                Some(pumped) = self.pumping.join_next() => match pumped {
-                    Ok((partition, answer)) => self.pumped(partition, answer),
-                    Err(panicked) => resume_unwind(panicked.into_panic()),
-                },
+                Some((partition, answer)) = finished(&mut self.pumping) => self.pumped(partition, answer),
                 Some(look) = self.ticker.next() => self.looked(look),
                 () = alarm(question) => self.ticker.ask(),
                 () = alarm(wake) => {}

@@ -1,7 +1,6 @@
 //! The ticks of schedules: the time at which each partition must be looked at, and the looks under way.
 
 use std::collections::{BTreeSet, HashMap};
-use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +14,7 @@ use tokio::time::Instant;
 
 use super::agenda::Agenda;
 use crate::orchestration::{Orchestration, TickedPartition, TickedSchedule};
+use crate::sweep::finished;
 
 /// Maximum number of partitions looked at at the same time.
 const AT_ONCE: usize = 8;
@@ -102,10 +102,7 @@ impl Ticker {
 
     /// Returns the next answered call; `None` while no call is under way.
     pub(crate) async fn next(&mut self) -> Option<Look> {
-        match self.looking.join_next().await? {
-            Ok(look) => Some(look),
-            Err(panicked) => resume_unwind(panicked.into_panic()),
-        }
+        finished(&mut self.looking).await
     }
 
     /// Takes an answer. Returns the due times that it made known.
@@ -127,17 +124,14 @@ impl Ticker {
                 let look_at = self.settle(partition, answer, now);
                 look_at.map(|look_at| PartitionTick { partition, look_at }).into_iter().collect()
             }
-            Look::Schedule(schedule, answer) => match answer {
-                Ok(ticked) => {
-                    self.await_ends([(ticked.awaits, schedule)]);
-                    Vec::new()
+            Look::Schedule(schedule, answer) => {
+                match answer {
+                    Ok(ticked) => self.await_ends([(ticked.awaits, schedule)]),
+                    // The schedule comes due again by itself.
+                    Err(error) => self.store.outages().log_failure("schedules", &error),
                 }
-                // The schedule comes due again by itself.
-                Err(error) => {
-                    self.store.outages().log_failure("schedules", &error);
-                    Vec::new()
-                }
-            },
+                Vec::new()
+            }
         }
     }
 

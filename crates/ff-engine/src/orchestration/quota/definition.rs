@@ -32,18 +32,13 @@ pub(in crate::orchestration) async fn put<S: EngineStore + ?Sized>(store: &S, ar
     let before = store.quota_set(&args.namespace).await?;
     let (name, policy_id) = (args.name.clone(), args.policy_id());
     let set = store.put_quota_home(args).await?;
-    spread(store, &set, &policy_id).await?;
+    define(store, &set, &policy_id).await?;
+    copy_everywhere(store, &set).await?;
     let revision = |set: &QuotaSet| set.policies.get(&name).map(|policy| policy.revision);
     if revision(&before) != revision(&set) && before.policies.contains_key(&name) {
         wake_all(store, &set.namespace, policy_id).await?;
     }
     Ok(set)
-}
-
-/// Writes a policy to its home, and the set to every partition.
-async fn spread<S: EngineStore + ?Sized>(store: &S, set: &QuotaSet, policy_id: &QuotaPolicyId) -> Answer<()> {
-    define(store, set, policy_id).await?;
-    copy_everywhere(store, set).await
 }
 
 /// Copies the quotas and budgets of a namespace to every partition.

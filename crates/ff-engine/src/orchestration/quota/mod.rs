@@ -11,7 +11,6 @@ use ff_core::contracts::{
     BlockArgs, BlockTarget, ClaimArgs, Claims, CopyQuotasArgs, Head, ReleaseGuard, SettleAdmissionsArgs,
     SettleLaneArgs, SlotRequest, UnblockArgs, WokenExecution,
 };
-use ff_core::engine_error::{Code, EngineError};
 use ff_core::execution::{BlockDetail, Blocker};
 use ff_core::fairness::step_of;
 use ff_core::limits;
@@ -21,8 +20,8 @@ use futures_util::future::join;
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use self::definition::define;
-use super::AT_ONCE;
 use super::lane::seek_grant;
+use super::{AT_ONCE, if_there};
 
 pub(super) use definition::{copy_everywhere, define_budget, describe, look_after_keys, put, put_policy, wake_blocked};
 
@@ -325,12 +324,10 @@ async fn wake<S: EngineStore + ?Sized>(
         return Ok(over);
     }
     for one in woken {
-        match store.describe(&one.execution_id).await {
-            Ok(info) if info.public_state.is_terminal() => over.push(one),
-            // It is already ready, or the refused claim is about to block it and asks once more after that.
-            Ok(_) => {}
-            Err(EngineError::Refused(refusal)) if refusal.code == Code::ExecutionNotFound => over.push(one),
-            Err(error) => return Err(error),
+        let info = if_there(store.describe(&one.execution_id).await)?;
+        // A live one is already ready, or the refused claim is about to block it and asks once more after that.
+        if info.is_none_or(|info| info.public_state.is_terminal()) {
+            over.push(one);
         }
     }
     Ok(over)
@@ -345,10 +342,10 @@ fn blocker(policy_id: &QuotaPolicyId) -> Blocker {
 pub(super) async fn unblock<S: EngineStore + ?Sized>(
     store: &S,
     from: Blocker,
-    ids: impl Iterator<Item = ExecutionId>,
+    ids: impl IntoIterator<Item = ExecutionId>,
 ) -> Answer<usize> {
     let mut by_partition = BTreeMap::<u16, Vec<_>>::new();
-    ids.for_each(|id| by_partition.entry(id.partition()).or_default().push(id));
+    ids.into_iter().for_each(|id| by_partition.entry(id.partition()).or_default().push(id));
     let calls = by_partition.into_iter().flat_map(|(partition, ids)| {
         let chunks: Vec<_> = ids.chunks(limits::BLOCK).map(<[_]>::to_vec).collect();
         chunks.into_iter().map(move |executions| UnblockArgs { partition, executions, from })

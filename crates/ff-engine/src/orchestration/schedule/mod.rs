@@ -116,17 +116,16 @@ pub(super) async fn backfill<S: EngineStore + ?Sized>(store: &S, args: BackfillA
     let start = |tick| {
         let schedule = &schedule;
         async move {
-            let record = |outcome| TickRecord {
+            let mut record = TickRecord {
                 tick,
                 handled_at: now,
-                outcome,
+                outcome: TickOutcome::Started,
                 execution_id: None,
                 flow_id: None,
                 reason: None,
                 detail: None,
                 triggered: true,
             };
-            let mut record = record(TickOutcome::Started);
             start::start(store, schedule, tick).await?.note_in(&mut record);
             Ok::<_, EngineError>(record)
         }
