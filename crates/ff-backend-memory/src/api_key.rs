@@ -7,7 +7,7 @@ use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{KeysPage, ListKeysArgs};
 use ff_core::query::FindKey;
 
-use crate::MemoryBackend;
+use crate::{MemoryBackend, reads};
 
 impl Handle<ListKeysArgs, KeysPage> for MemoryBackend {
     async fn handle(&self, args: ListKeysArgs) -> Answer<KeysPage> {
@@ -18,8 +18,6 @@ impl Handle<ListKeysArgs, KeysPage> for MemoryBackend {
     }
 }
 
-impl Handle<FindKey, Option<ApiKey>> for MemoryBackend {
-    async fn handle(&self, FindKey { key_id: ref id }: FindKey) -> Answer<Option<ApiKey>> {
-        Ok(self.model()?.api_keys().get(id).cloned())
-    }
+reads! {
+    FindKey => Option<ApiKey>: |store, query| store.model()?.api_keys().get(&query.key_id).cloned();
 }

@@ -5,7 +5,7 @@ use ff_core::contracts::{BudgetLedgerSums, PendingUsage, ReadBudgetLedger, Usage
 use ff_core::query::{ReadPendingUsage, ReadUsage};
 use ff_core::types::ExecutionId;
 
-use crate::MemoryBackend;
+use crate::{MemoryBackend, reads};
 
 impl Handle<ReadUsage, UsageInfo> for MemoryBackend {
     async fn handle(&self, ReadUsage { execution_id: ref id }: ReadUsage) -> Answer<UsageInfo> {
@@ -13,23 +13,8 @@ impl Handle<ReadUsage, UsageInfo> for MemoryBackend {
     }
 }
 
-impl Handle<ReadPendingUsage, Option<PendingUsage>> for MemoryBackend {
-    async fn handle(
-        &self,
-        ReadPendingUsage { execution_id: ref id }: ReadPendingUsage,
-    ) -> Answer<Option<PendingUsage>> {
-        Ok(self.model()?.pending_usage(id))
-    }
-}
-
-impl Handle<UsageBacklogArgs, Vec<ExecutionId>> for MemoryBackend {
-    async fn handle(&self, args: UsageBacklogArgs) -> Answer<Vec<ExecutionId>> {
-        Ok(self.model()?.usage_backlog(&args))
-    }
-}
-
-impl Handle<ReadBudgetLedger, BudgetLedgerSums> for MemoryBackend {
-    async fn handle(&self, ReadBudgetLedger { ref budget_id, .. }: ReadBudgetLedger) -> Answer<BudgetLedgerSums> {
-        Ok(self.model()?.budget_ledger(budget_id))
-    }
+reads! {
+    ReadPendingUsage => Option<PendingUsage>: |store, query| store.model()?.pending_usage(&query.execution_id);
+    UsageBacklogArgs => Vec<ExecutionId>: |store, query| store.model()?.usage_backlog(&query);
+    ReadBudgetLedger => BudgetLedgerSums: |store, query| store.model()?.budget_ledger(&query.budget_id);
 }

@@ -13,7 +13,7 @@ use ff_core::snapshot::Snapshot;
 use ff_core::types::TimestampMs;
 use futures_util::future::BoxFuture;
 
-use crate::MemoryBackend;
+use crate::{MemoryBackend, reads};
 
 impl EngineStore for MemoryBackend {
     fn sweep_every(&self) -> Option<Duration> {
@@ -56,16 +56,9 @@ impl Handle<Sweep, PartitionStatus> for MemoryBackend {
     }
 }
 
-impl Handle<ListQueueArgs, Vec<QueuedExecution>> for MemoryBackend {
-    async fn handle(&self, args: ListQueueArgs) -> Answer<Vec<QueuedExecution>> {
-        Ok(self.model()?.queue(&args))
-    }
-}
-
-impl Handle<TakeSnapshot, Snapshot> for MemoryBackend {
-    async fn handle(&self, TakeSnapshot { partition }: TakeSnapshot) -> Answer<Snapshot> {
-        Ok(self.model()?.snapshot(partition))
-    }
+reads! {
+    ListQueueArgs => Vec<QueuedExecution>: |store, query| store.model()?.queue(&query);
+    TakeSnapshot => Snapshot: |store, query| store.model()?.snapshot(query.partition);
 }
 
 #[cfg(test)]

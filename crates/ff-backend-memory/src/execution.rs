@@ -9,7 +9,7 @@ use ff_core::payload::Payload;
 use ff_core::query::{Describe, EndOf, NamespaceOf, ReadAttempts, ReadPayload, ReadResult};
 use ff_core::types::{ExecutionId, Namespace};
 
-use crate::MemoryBackend;
+use crate::{MemoryBackend, reads};
 
 impl Handle<Describe, ExecutionInfo> for MemoryBackend {
     async fn handle(&self, Describe { execution_id: ref id }: Describe) -> Answer<ExecutionInfo> {
@@ -17,10 +17,10 @@ impl Handle<Describe, ExecutionInfo> for MemoryBackend {
     }
 }
 
-impl Handle<ListArgs, Page> for MemoryBackend {
-    async fn handle(&self, args: ListArgs) -> Answer<Page> {
-        Ok(Page::of(self.model()?.newest(&args), &args))
-    }
+reads! {
+    ListArgs => Page: |store, query| Page::of(store.model()?.newest(&query), &query);
+    NamespaceOf => Option<Namespace>:
+        |store, query| store.model()?.find(&query.execution_id).map(|execution| execution.namespace.clone());
 }
 
 impl Handle<ReadPayload, Payload> for MemoryBackend {
@@ -50,12 +50,6 @@ impl Handle<EndOf, Option<ExecutionEnd>> for MemoryBackend {
 impl Handle<ReadAttempts, Attempts> for MemoryBackend {
     async fn handle(&self, ReadAttempts { execution_id: ref id }: ReadAttempts) -> Answer<Attempts> {
         self.look(id, |model, execution| Ok(execution.attempts(model.attempts(id).to_vec(), model.leases(id).to_vec())))
-    }
-}
-
-impl Handle<NamespaceOf, Option<Namespace>> for MemoryBackend {
-    async fn handle(&self, NamespaceOf { execution_id: ref id }: NamespaceOf) -> Answer<Option<Namespace>> {
-        Ok(self.model()?.find(id).map(|execution| execution.namespace.clone()))
     }
 }
 

@@ -5,12 +5,10 @@ use ff_core::contracts::{LaneInfo, LanePlace};
 use ff_core::explain::{QueueArgs, QueueFacts};
 use ff_core::query::DescribeLiveLane;
 
-use crate::MemoryBackend;
+use crate::{MemoryBackend, reads};
 
-impl Handle<QueueArgs, QueueFacts> for MemoryBackend {
-    async fn handle(&self, args: QueueArgs) -> Answer<QueueFacts> {
-        Ok(self.model()?.queue_facts(&args))
-    }
+reads! {
+    QueueArgs => QueueFacts: |store, query| store.model()?.queue_facts(&query);
 }
 
 impl Handle<DescribeLiveLane, LaneInfo> for MemoryBackend {

@@ -14,7 +14,7 @@ use ff_core::query::{DescribeFlow, EndOfFlow, NamespaceOfFlow};
 use ff_core::types::{ExecutionId, FlowId, Namespace};
 use ff_core::view::{EdgesOf, MembersOf, Side, View};
 
-use crate::MemoryBackend;
+use crate::{MemoryBackend, reads};
 
 impl Handle<DescribeFlow, FlowInfo> for MemoryBackend {
     async fn handle(&self, DescribeFlow { flow_id: ref id }: DescribeFlow) -> Answer<FlowInfo> {
@@ -28,10 +28,10 @@ impl Handle<EndOfFlow, Option<FlowEnd>> for MemoryBackend {
     }
 }
 
-impl Handle<NamespaceOfFlow, Option<Namespace>> for MemoryBackend {
-    async fn handle(&self, NamespaceOfFlow { flow_id: ref id }: NamespaceOfFlow) -> Answer<Option<Namespace>> {
-        Ok(self.model()?.find_flow(id).map(|flow| flow.namespace.clone()))
-    }
+reads! {
+    NamespaceOfFlow => Option<Namespace>:
+        |store, query| store.model()?.find_flow(&query.flow_id).map(|flow| flow.namespace.clone());
+    ListFlowsArgs => FlowsPage: |store, query| page(&*store.model()?, &query);
 }
 
 impl Handle<FlowMembersArgs, MembersPage> for MemoryBackend {
@@ -56,12 +56,6 @@ impl Handle<FlowEdgesArgs, EdgesPage> for MemoryBackend {
             let next = edges.last().map(|edge| edge.edge_id).filter(|_| rest.next().is_some());
             Ok(EdgesPage { edges, next })
         })
-    }
-}
-
-impl Handle<ListFlowsArgs, FlowsPage> for MemoryBackend {
-    async fn handle(&self, args: ListFlowsArgs) -> Answer<FlowsPage> {
-        Ok(page(&*self.model()?, &args))
     }
 }
 

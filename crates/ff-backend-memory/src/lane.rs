@@ -1,19 +1,11 @@
 //! The domain of lanes, over the model.
 
-use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{LaneInfo, LanesPage, ListLanesArgs};
 use ff_core::query::DescribeLane;
 
-use crate::MemoryBackend;
+use crate::reads;
 
-impl Handle<DescribeLane, LaneInfo> for MemoryBackend {
-    async fn handle(&self, DescribeLane { ref namespace, ref lane }: DescribeLane) -> Answer<LaneInfo> {
-        Ok(self.model()?.lane_info(&lane.within(namespace)))
-    }
-}
-
-impl Handle<ListLanesArgs, LanesPage> for MemoryBackend {
-    async fn handle(&self, args: ListLanesArgs) -> Answer<LanesPage> {
-        Ok(self.model()?.lanes(&args))
-    }
+reads! {
+    DescribeLane => LaneInfo: |store, query| store.model()?.lane_info(&query.lane.within(&query.namespace));
+    ListLanesArgs => LanesPage: |store, query| store.model()?.lanes(&query);
 }

@@ -37,6 +37,19 @@ use ff_core::types::{Kid, TimestampMs};
 use crate::hints::Announcer;
 use crate::lease::claims;
 
+/// A row is a query, its answer, and how to read the answer from the store.
+macro_rules! reads {
+    ($($query:ty => $answer:ty: |$store:ident, $args:pat_param| $read:expr;)*) => {$(
+        impl ff_core::backend::Handle<$query, $answer> for $crate::MemoryBackend {
+            async fn handle(&self, $args: $query) -> ff_core::backend::Answer<$answer> {
+                let $store = self;
+                Ok($read)
+            }
+        }
+    )*};
+}
+use reads;
+
 /// A store that lives as long as this value.
 pub struct MemoryBackend {
     partitions: PartitionConfig,

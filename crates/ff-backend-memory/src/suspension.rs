@@ -9,7 +9,7 @@ use ff_core::suspension::WaitpointState;
 use ff_core::token::{KeyRing, WaitpointToken};
 use ff_core::view::View;
 
-use crate::MemoryBackend;
+use crate::{MemoryBackend, reads};
 
 impl Handle<ListWaitpoints, Vec<WaitpointInfo>> for MemoryBackend {
     async fn handle(&self, ListWaitpoints { execution_id: ref id }: ListWaitpoints) -> Answer<Vec<WaitpointInfo>> {
@@ -47,10 +47,8 @@ impl Handle<VerifyToken, ()> for MemoryBackend {
     }
 }
 
-impl Handle<ReadKeyRing, KeyRing> for MemoryBackend {
-    async fn handle(&self, ReadKeyRing { partition }: ReadKeyRing) -> Answer<KeyRing> {
-        Ok(self.model()?.key_ring(partition))
-    }
+reads! {
+    ReadKeyRing => KeyRing: |store, query| store.model()?.key_ring(query.partition);
 }
 
 impl Handle<ListKids, Vec<PartitionKids>> for MemoryBackend {
