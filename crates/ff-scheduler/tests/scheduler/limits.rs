@@ -11,8 +11,8 @@ use ff_core::types::Namespace;
 use ff_engine::Orchestration;
 use tokio::time::Instant;
 
-use crate::started;
 use crate::support::{WatchedStore, holder, lane, let_pass, work};
+use crate::{started, waiting};
 
 fn ask(max: usize, wait_ms: u64) -> NextArgs {
     NextArgs { lanes: vec![lane("a")], max, lease_ttl_ms: 600_000, wait_ms, ..NextArgs::new(holder("w")) }
@@ -44,16 +44,13 @@ async fn no_more_than_the_limit_is_handed_out_and_what_ends_makes_room_at_once()
     assert_eq!(scheduler.next(ask(10, 0)).await.unwrap().len(), 0);
     let mut done = 0;
     while let Some(claimed) = held.pop() {
-        let waiting = tokio::spawn({
-            let scheduler = scheduler.clone();
-            async move { scheduler.next(ask(1, 60_000)).await.unwrap() }
-        });
+        let waits = waiting(&scheduler, ask(1, 60_000));
         complete(&store, &claimed).await;
         done += 1;
         if done + held.len() < 40 {
-            held.extend(waiting.await.unwrap());
+            held.extend(waits.await.unwrap().unwrap());
         } else {
-            waiting.abort();
+            waits.abort();
         }
         assert!(held.len() <= 3);
     }
@@ -80,14 +77,11 @@ async fn a_full_lane_is_rarely_claimed_from() {
     submit(&store, 2).await;
     let held = scheduler.next(ask(1, 0)).await.unwrap();
     assert_eq!(held.len(), 1);
-    let waiting = tokio::spawn({
-        let scheduler = scheduler.clone();
-        async move { scheduler.next(ask(1, 60_000)).await.unwrap() }
-    });
+    let waits = waiting(&scheduler, ask(1, 60_000));
     let_pass(Duration::from_secs(50)).await;
     assert!(store.call_count("claim") < 15, "{:?}", store.calls());
     complete(&store, &held[0]).await;
-    assert_eq!(waiting.await.unwrap().len(), 1);
+    assert_eq!(waits.await.unwrap().unwrap().len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -96,14 +90,11 @@ async fn a_waiting_worker_wakes_when_its_lane_is_resumed() {
     let state = |state| ConfigureLaneArgs::state(Namespace::default_name(), lane("a"), state);
     store.configure_lane(state(LaneState::Paused)).await.unwrap();
     submit(&store, 1).await;
-    let waiting = tokio::spawn({
-        let scheduler = scheduler.clone();
-        async move { scheduler.next(ask(1, 60_000)).await.unwrap() }
-    });
+    let waits = waiting(&scheduler, ask(1, 60_000));
     let_pass(Duration::from_secs(10)).await;
-    assert!(!waiting.is_finished());
+    assert!(!waits.is_finished());
     let resumed = Instant::now();
     store.configure_lane(state(LaneState::Active)).await.unwrap();
-    assert_eq!(waiting.await.unwrap().len(), 1);
+    assert_eq!(waits.await.unwrap().unwrap().len(), 1);
     assert_eq!(resumed.elapsed(), Duration::ZERO);
 }

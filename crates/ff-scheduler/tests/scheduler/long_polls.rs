@@ -3,24 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ff_core::backend::{Answer, Perform};
+use ff_core::backend::Perform;
 use ff_core::engine_error::Code;
-use ff_core::lease::contracts::{ClaimedExecution, NextArgs};
+use ff_core::lease::contracts::NextArgs;
 use ff_core::types::Kind;
 use ff_scheduler::Scheduler;
-use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use crate::started;
 use crate::support::{holder, let_pass, store, work};
+use crate::{started, waiting};
 
 fn any(worker: &str, wait_ms: u64) -> NextArgs {
     NextArgs { wait_ms, ..NextArgs::new(holder(worker)) }
-}
-
-fn waiting(scheduler: &Arc<Scheduler>, args: NextArgs) -> JoinHandle<Answer<Vec<ClaimedExecution>>> {
-    let scheduler = scheduler.clone();
-    tokio::spawn(async move { scheduler.next(args).await })
 }
 
 /// On a paused runtime time passes only when all tasks wait for it, so a claim that took no time waited for no timer.

@@ -13,8 +13,8 @@ use futures_util::FutureExt;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use crate::started;
 use crate::support::{holder, let_pass, store, work};
+use crate::{started, waiting};
 
 fn ask(wait_ms: u64) -> NextArgs {
     NextArgs { max: 10, wait_ms, ..NextArgs::new(holder("w")) }
@@ -27,13 +27,10 @@ async fn work_without_a_hint_is_found_once_hints_are_known_to_be_lost() {
     store.lose_hints();
     store.submit(work("resize")).await.unwrap();
     assert_eq!(scheduler.next(ask(1_000)).await.unwrap(), [], "nobody told the scheduler");
-    let waiting = tokio::spawn({
-        let scheduler = scheduler.clone();
-        async move { scheduler.next(ask(60_000)).await }
-    });
+    let waits = waiting(&scheduler, ask(60_000));
     let_pass(Duration::from_secs(1)).await;
     store.find_hints();
-    assert_eq!(waiting.await.unwrap().unwrap().len(), 1);
+    assert_eq!(waits.await.unwrap().unwrap().len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
