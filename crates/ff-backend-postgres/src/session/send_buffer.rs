@@ -41,8 +41,8 @@ impl SendBuffer {
                 Over::Known(changed) => known.push((changed, row.into_values())),
             }
         }
-        self.add_rows(table, WriteKind::Insert, new);
-        self.add_rows(table, WriteKind::Put, unknown);
+        self.add_rows(table, Purpose::Insert, new);
+        self.add_rows(table, Purpose::Put, unknown);
         // The server writes whole rows anyway, so one statement writes every column that changes in any of them. A
         // column that does not follow from the record is written only in rows where it changes.
         let mut alike = BTreeMap::<Columns, (Columns, Vec<_>)>::new();
@@ -52,18 +52,18 @@ impl SendBuffer {
             rows.push(row);
         }
         for (changed, rows) in alike.into_values() {
-            self.add_rows(table, WriteKind::Change(changed), rows);
+            self.add_rows(table, Purpose::Change(changed), rows);
         }
     }
 
     /// Adds the deletion of rows.
     pub(super) fn remove(&mut self, table: &'static Table, keys: Vec<Key>) {
-        self.add_rows(table, WriteKind::Delete, keys);
+        self.add_rows(table, Purpose::Delete(table.key), keys);
     }
 
-    fn add_rows(&mut self, table: &'static Table, kind: WriteKind, rows: Vec<Vec<Value>>) {
+    fn add_rows(&mut self, table: &'static Table, purpose: Purpose, rows: Vec<Vec<Value>>) {
         if !rows.is_empty() {
-            self.rows.push(Rows { table, kind, rows });
+            self.rows.push(Rows { table, purpose, rows });
         }
     }
 
@@ -88,41 +88,26 @@ impl SendBuffer {
 /// Rows of one table, all written in the same way.
 struct Rows {
     table: &'static Table,
-    kind: WriteKind,
+    purpose: Purpose,
     /// Whole rows, or the keys of rows to delete.
     rows: Vec<Vec<Value>>,
-}
-
-/// Way in which rows are written.
-#[derive(Clone, Copy)]
-enum WriteKind {
-    Insert,
-    Put,
-    Change(Columns),
-    Delete,
 }
 
 impl Rows {
     /// Returns the columns that are sent.
     fn sent_columns(&self) -> Columns {
         let key = self.table.key_columns_at();
-        match self.kind {
-            WriteKind::Insert | WriteKind::Put => self.table.all(),
-            WriteKind::Change(changed) => key.and(changed),
-            WriteKind::Delete => key,
+        match self.purpose {
+            Purpose::Insert | Purpose::Put => self.table.all(),
+            Purpose::Change(changed) => key.and(changed),
+            Purpose::Delete(_) | Purpose::Load(_) | Purpose::LoadOne(_) => key,
         }
     }
 
     /// Returns the statement that writes all rows.
     fn statement(self, statement_cache: &mut StatementCache) -> Statement {
-        let purpose = match self.kind {
-            WriteKind::Insert => Purpose::Insert,
-            WriteKind::Put => Purpose::Put,
-            WriteKind::Change(changed) => Purpose::Change(changed),
-            WriteKind::Delete => Purpose::Delete(self.table.key),
-        };
-        let columns = self.sent_columns();
-        (statement_cache.get(self.table, purpose), vec![Parameter::rows(self.table, columns, self.rows)])
+        let (sql, columns) = (statement_cache.get(self.table, self.purpose), self.sent_columns());
+        (sql, vec![Parameter::rows(self.table, columns, self.rows)])
     }
 }
 
