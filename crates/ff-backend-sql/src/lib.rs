@@ -31,6 +31,8 @@ mod store;
 mod stream;
 mod suspension;
 mod table;
+#[cfg(test)]
+mod test_conditions;
 mod worker;
 mod writer;
 

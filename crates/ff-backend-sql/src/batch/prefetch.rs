@@ -73,6 +73,7 @@ mod tests {
     use crate::queries::EXECUTION_OF;
     use crate::session::{TransactionContext, key_of};
     use crate::table::schema::{FEED, FLOW, LANE};
+    use crate::test_conditions::at;
 
     fn queued_operation(operation: Operation) -> QueuedOperation {
         QueuedOperation { operation, nonce: SeededEntropy::new(1).nonce() }
@@ -135,11 +136,6 @@ mod tests {
         let nodes = vec![node(&first), node(&second)];
         let edges = vec![EdgeSpec { upstream: first, downstream: second, passes: None }];
         let graph = SubmitFlowArgs { header: FlowHeader::new("k".parse().unwrap()), nodes, edges };
-        let at = |ms| Conditions {
-            partitions: PartitionConfig { num_flow_partitions: 1, ..PartitionConfig::default() },
-            nonce: SeededEntropy::new(1).nonce(),
-            now: TimestampMs(ms),
-        };
         let mut model = Model::default();
         model.execute(&Operation::StageFlow(graph.plan().unwrap().remove(0)), &at(1)).unwrap();
         model.execute(&Operation::Pump(PumpArgs { partition: 0 }), &at(2)).unwrap();

@@ -159,24 +159,21 @@ fn is_kept(wanted: &ClaimFilter) -> bool {
 #[cfg(test)]
 mod tests {
     use ff_core::contracts::SubmitArgs;
-    use ff_core::entropy::{Entropy, SeededEntropy};
     use ff_core::execution::{DelayReason, Execution, FinishedBy, Outcome, Phase};
     use ff_core::model::Model;
-    use ff_core::operation::{Ask, Conditions};
-    use ff_core::partition::PartitionConfig;
+    use ff_core::operation::Ask;
     use ff_core::payload::Payload;
     use ff_core::types::TimestampMs;
     use ff_core::view::{EligibleQuery, View};
 
     use super::*;
     use crate::batch_state::WriterCache;
+    use crate::test_conditions::at;
 
     fn execution() -> Execution {
-        let nonce = SeededEntropy::new(1).nonce();
-        let at = Conditions { partitions: PartitionConfig::default(), nonce, now: TimestampMs(1) };
         let mut model = Model::default();
         let work = SubmitArgs::new("k".parse().unwrap(), Payload::default());
-        model.execute(&work.into_operation(), &at).unwrap();
+        model.execute(&work.into_operation(), &at(1)).unwrap();
         model.executions().next().unwrap().clone()
     }
 

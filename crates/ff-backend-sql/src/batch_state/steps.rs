@@ -75,8 +75,7 @@ impl StepRecords {
 
     /// Returns a step with the batch's changes; none if it was not loaded.
     pub(crate) fn find(&self, id: &ExecutionId, step: &StepRef) -> Option<Option<&Step>> {
-        let known = self.records.find(&(*id, step.clone()));
-        known.or_else(|| self.cleared.contains(id).then_some(None))
+        self.records.find(&(*id, step.clone())).or_else(|| self.cleared.contains(id).then_some(None))
     }
 
     /// Returns every step of an execution with the batch's changes, ordered by number.

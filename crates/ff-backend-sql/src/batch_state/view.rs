@@ -44,8 +44,7 @@ impl View for BatchState {
     }
 
     fn waitpoint(&self, execution: &ExecutionId, waitpoint: &WaitpointId) -> Result<Option<&Waitpoint>, Miss> {
-        let known = self.suspensions.waitpoints.find(&(*execution, *waitpoint));
-        known.ok_or(Miss::Waitpoint(*execution, *waitpoint))
+        self.suspensions.waitpoints.find(&(*execution, *waitpoint)).ok_or(Miss::Waitpoint(*execution, *waitpoint))
     }
 
     fn suspend_key(&self, execution: &ExecutionId, key: &IdempotencyKey) -> Result<Option<&SuspendKeyEntry>, Miss> {
@@ -113,8 +112,7 @@ impl View for BatchState {
     }
 
     fn flow_key(&self, flow: &FlowId, key: &IdempotencyKey) -> Result<Option<&FlowKeyEntry>, Miss> {
-        let known = self.flows.keys.find(&(*flow, key.clone()));
-        known.ok_or_else(|| Miss::FlowKey(*flow, key.clone()))
+        self.flows.keys.find(&(*flow, key.clone())).ok_or_else(|| Miss::FlowKey(*flow, key.clone()))
     }
 
     fn edges(&self, query: &EdgesOf) -> Result<Vec<EdgeId>, Miss> {
@@ -160,13 +158,11 @@ impl View for BatchState {
     }
 
     fn usage_report(&self, execution: &ExecutionId, id: &IdempotencyKey) -> Result<Option<&UsageReportEntry>, Miss> {
-        let known = self.usage_reports.find(&(*execution, id.clone()));
-        known.ok_or_else(|| Miss::UsageReport(*execution, id.clone()))
+        self.usage_reports.find(&(*execution, id.clone())).ok_or_else(|| Miss::UsageReport(*execution, id.clone()))
     }
 
     fn quota_row(&self, policy: &QuotaPolicyId, name: &QuotaRowName) -> Result<Option<&QuotaRow>, Miss> {
-        let known = self.quota_rows.find(&(*policy, name.clone()));
-        known.ok_or_else(|| Miss::QuotaRow(*policy, name.clone()))
+        self.quota_rows.find(&(*policy, name.clone())).ok_or_else(|| Miss::QuotaRow(*policy, name.clone()))
     }
 
     fn schedule(&self, partition: u16, schedule: &ScheduleRef) -> Result<Option<&Schedule>, Miss> {

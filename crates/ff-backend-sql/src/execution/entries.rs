@@ -159,34 +159,28 @@ pub(crate) fn key_of_tag_row(namespace: &Namespace, (key, value): (&str, &str), 
 #[cfg(test)]
 mod tests {
     use ff_core::contracts::{CancelArgs, ClaimArgs, SubmitArgs};
-    use ff_core::entropy::{Entropy, SeededEntropy};
     use ff_core::lease::Holder;
     use ff_core::model::Model;
-    use ff_core::operation::{Ask, Conditions};
-    use ff_core::partition::PartitionConfig;
+    use ff_core::operation::Ask;
     use ff_core::payload::Payload;
-    use ff_core::types::{TagKey, TagValue, TimestampMs};
+    use ff_core::types::{TagKey, TagValue};
 
     use super::*;
+    use crate::test_conditions::at;
 
     /// Returns a tagged execution in three states: waiting, running and cancelled.
     fn steps() -> [Execution; 3] {
-        let at = Conditions {
-            partitions: PartitionConfig::default(),
-            nonce: SeededEntropy::new(1).nonce(),
-            now: TimestampMs(5),
-        };
         let mut model = Model::default();
         let tags = [(TagKey::parse("team").unwrap(), TagValue::parse("blue").unwrap())].into();
         let work = SubmitArgs { tags, ..SubmitArgs::new("k".parse().unwrap(), Payload::default()) };
-        model.execute(&work.into_operation(), &at).unwrap();
+        model.execute(&work.into_operation(), &at(5)).unwrap();
         let current = |model: &Model| model.executions().next().unwrap().clone();
         let waiting = current(&model);
         let claim = ClaimArgs::new(waiting.id.partition(), Holder::parse("w", "w-1").unwrap());
-        model.execute(&claim.into_operation(), &at).unwrap();
+        model.execute(&claim.into_operation(), &at(5)).unwrap();
         let running = current(&model);
         let cancel = CancelArgs { execution_id: waiting.id, reason: None, requested_by: None };
-        model.execute(&cancel.into_operation(), &at).unwrap();
+        model.execute(&cancel.into_operation(), &at(5)).unwrap();
         [waiting, running, current(&model)]
     }
 

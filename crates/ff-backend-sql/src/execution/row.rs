@@ -102,30 +102,24 @@ pub(crate) fn lane_of(key: &str) -> Result<LaneId, SqlError> {
 #[cfg(test)]
 mod tests {
     use ff_core::contracts::{CancelArgs, SubmitArgs};
-    use ff_core::entropy::{Entropy, SeededEntropy};
     use ff_core::model::Model;
-    use ff_core::operation::{Ask, Conditions};
-    use ff_core::partition::PartitionConfig;
+    use ff_core::operation::Ask;
     use ff_core::payload::Payload;
-    use ff_core::types::{Kind, TimestampMs};
+    use ff_core::types::Kind;
 
     use super::*;
+    use crate::test_conditions::at;
 
     fn before_and_after_a_cancel() -> (Execution, Execution) {
-        let at = Conditions {
-            partitions: PartitionConfig::default(),
-            nonce: SeededEntropy::new(1).nonce(),
-            now: TimestampMs(5),
-        };
         let mut model = Model::default();
         let work = SubmitArgs {
             namespace: Namespace::parse("acme").unwrap(),
             ..SubmitArgs::new(Kind::parse("k").unwrap(), Payload::default())
         };
-        model.execute(&work.into_operation(), &at).unwrap();
+        model.execute(&work.into_operation(), &at(5)).unwrap();
         let before = model.executions().next().unwrap().clone();
         let cancel = CancelArgs { execution_id: before.id, reason: None, requested_by: None };
-        model.execute(&cancel.into_operation(), &at).unwrap();
+        model.execute(&cancel.into_operation(), &at(5)).unwrap();
         (before, model.executions().next().unwrap().clone())
     }
 

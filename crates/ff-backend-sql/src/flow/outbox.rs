@@ -65,20 +65,14 @@ fn pending_end_of(execution: &Execution) -> Option<PendingEnd> {
 #[cfg(test)]
 mod tests {
     use ff_core::contracts::{CancelArgs, EdgeSpec, FlowHeader, NodeSpec, PumpArgs, ReplayArgs, SubmitFlowArgs};
-    use ff_core::entropy::{Entropy, SeededEntropy};
     use ff_core::limits;
     use ff_core::model::Model;
-    use ff_core::operation::{Ask, Conditions};
-    use ff_core::partition::PartitionConfig;
+    use ff_core::operation::Ask;
     use ff_core::payload::Payload;
     use ff_core::types::{Kind, NodeName};
 
     use super::*;
-
-    fn at(ms: i64) -> Conditions {
-        let partitions = PartitionConfig { num_flow_partitions: 1, ..PartitionConfig::default() };
-        Conditions { partitions, nonce: SeededEntropy::new(1).nonce(), now: TimestampMs(ms) }
-    }
+    use crate::test_conditions::at;
 
     /// Returns a member with more dependents than one step notifies, and its model.
     fn wide() -> (Model, ExecutionId) {

@@ -177,24 +177,18 @@ pub(crate) fn read_optional_group(downstream: ExecutionId, row: &Row, from: usiz
 #[cfg(test)]
 mod tests {
     use ff_core::contracts::{CreateFlowArgs, FlowHeader};
-    use ff_core::entropy::{Entropy, SeededEntropy};
     use ff_core::model::Model;
-    use ff_core::operation::{Ask, Conditions};
-    use ff_core::partition::PartitionConfig;
+    use ff_core::operation::Ask;
     use ff_core::types::{Kind, TimestampMs};
 
     use super::*;
     use crate::session::Over;
+    use crate::test_conditions::at;
 
     fn flow() -> Flow {
-        let at = Conditions {
-            partitions: PartitionConfig::default(),
-            nonce: SeededEntropy::new(1).nonce(),
-            now: TimestampMs(5),
-        };
         let mut model = Model::default();
         let header = FlowHeader::new(Kind::parse("etl").unwrap());
-        model.execute(&CreateFlowArgs { header }.into_operation(), &at).unwrap();
+        model.execute(&CreateFlowArgs { header }.into_operation(), &at(5)).unwrap();
         model.flows().next().unwrap().clone()
     }
 
