@@ -91,7 +91,7 @@ async fn parts(reader: &mut dyn Read, execution: &Execution, args: &ReadStreamAr
     let mut archived = Vec::<Attempt>::new();
     // The current attempt is not archived, and most readers read its stream.
     if !is_current {
-        for row in reader.query(ATTEMPTS_FROM, &[from.clone()]).await?.iter().flatten() {
+        for row in reader.query(ATTEMPTS_FROM, std::slice::from_ref(&from)).await?.iter().flatten() {
             archived.push(record::read(row.text(0)?)?);
         }
         let last = last_attempts_of(reader, &[execution.id]).await?.pop().flatten();

@@ -8,7 +8,7 @@ use ff_core::types::{EdgeId, ExecutionId, FlowId, IdempotencyKey};
 use ff_core::view::Side;
 use uuid::Uuid;
 
-use super::suspensions::load;
+use super::suspensions::{load, load_records};
 use crate::batch_state::{BatchState, EdgeRange, IndexPrefix, Members};
 use crate::error::SqlError;
 use crate::execution::stored_execution;
@@ -17,7 +17,6 @@ use crate::flow::{
     key_of_edge, key_of_flow, key_of_flow_key, read_edge, read_flow_key, read_group, read_optional_group,
 };
 use crate::session::{Read, key_of};
-use crate::table::record;
 use crate::table::schema::{EDGE, EDGE_GROUP, FLOW, FLOW_KEY};
 use crate::table::value::{Row, Value};
 
@@ -61,8 +60,7 @@ impl FlowMisses {
         let home = |flow: &FlowId| flow_partition(flow, partitions).index;
         let records = &mut state.flows;
         let key = |id: &FlowId| key_of_flow(id, home(id));
-        let table = (&FLOW, &["record"][..]);
-        load(reader, &mut records.flows, self.flows, table, key, |_, row| record::read(row.text(0)?)).await?;
+        load_records(reader, &mut records.flows, self.flows, &FLOW, key).await?;
 
         let key = |(flow, edge): &(_, _)| key_of_edge(flow, edge);
         let edge = |(flow, _): &(FlowId, _), row: &Row| read_edge(*flow, home(flow), row);

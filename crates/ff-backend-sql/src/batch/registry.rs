@@ -9,7 +9,7 @@ use ff_core::quota::QuotaRowName;
 use ff_core::schedule::ScheduleRef;
 use ff_core::types::{ExecutionId, IdempotencyKey, KeyId, LaneId, Namespace, QuotaPolicyId, WorkerInstanceId};
 
-use super::suspensions::load;
+use super::suspensions::{load, load_records};
 use crate::batch_state::{BatchState, WriterCache};
 use crate::budget::{key_of_report, read_report};
 use crate::error::SqlError;
@@ -20,7 +20,6 @@ use crate::quota::{key_of_quota_row, key_of_quotas};
 use crate::schedule::key_of_schedule;
 use crate::session::Read;
 use crate::singleton::{QueueId, key_of_queue, read_queue};
-use crate::table::record;
 use crate::table::schema::{
     API_KEY, FEED, KEY_QUEUE, LANE, QUOTA_ROW, QUOTA_SET, SCHEDULE, TURN, USAGE_REPORT, WORKER,
 };
@@ -46,28 +45,20 @@ impl RegistryMisses {
     /// Loads all misses. An unreadable record fails only the operations that need it.
     pub(super) async fn load(self, reader: &mut dyn Read, state: &mut BatchState) -> Result<(), SqlError> {
         let key = |(partition, lane): &(u16, LaneId)| key_of_lane(lane, *partition);
-        let (table, cache) = ((&LANE, &["record"][..]), &mut state.cache);
-        load(reader, &mut cache.lanes, self.lanes, table, key, |_, row| record::read(row.text(0)?)).await?;
+        load_records(reader, &mut state.cache.lanes, self.lanes, &LANE, key).await?;
         let table = (&KEY_QUEUE, &["executions"][..]);
         load(reader, &mut state.key_queues, self.key_queues, table, key_of_queue, read_queue).await?;
-        let table = (&TURN, &["record"][..]);
-        let read = |_: &TurnName, row: &Row| record::read(row.text(0)?);
-        load(reader, &mut state.turns.turns, self.turns, table, key_of_turn, read).await?;
+        load_records(reader, &mut state.turns.turns, self.turns, &TURN, key_of_turn).await?;
         let key = |(partition, namespace): &(u16, Namespace)| key_of_quotas(namespace, *partition);
-        let (table, cache) = ((&QUOTA_SET, &["record"][..]), &mut state.cache);
-        load(reader, &mut cache.quotas, self.quotas, table, key, |_, row| record::read(row.text(0)?)).await?;
+        load_records(reader, &mut state.cache.quotas, self.quotas, &QUOTA_SET, key).await?;
         let key = |(policy_id, name): &(QuotaPolicyId, QuotaRowName)| key_of_quota_row(policy_id, name);
-        let table = (&QUOTA_ROW, &["record"][..]);
-        load(reader, &mut state.quota_rows, self.quota_rows, table, key, |_, row| record::read(row.text(0)?)).await?;
-        let table = (&SCHEDULE, &["record"][..]);
-        let schedules = &mut state.schedules;
-        load(reader, schedules, self.schedules, table, key_of_schedule, |_, row| record::read(row.text(0)?)).await?;
+        load_records(reader, &mut state.quota_rows, self.quota_rows, &QUOTA_ROW, key).await?;
+        load_records(reader, &mut state.schedules, self.schedules, &SCHEDULE, key_of_schedule).await?;
         let table = (&USAGE_REPORT, &["until"][..]);
         load(reader, &mut state.usage_reports, self.usage_reports, table, key_of_report, read_report).await?;
-        let (table, key) = ((&WORKER, &["record"][..]), |instance: &WorkerInstanceId| vec![instance.as_str().into()]);
-        load(reader, &mut state.workers, self.workers, table, key, |_, row| record::read(row.text(0)?)).await?;
-        let (table, key) = ((&API_KEY, &["record"][..]), |id: &KeyId| vec![id.as_str().into()]);
-        load(reader, &mut state.api_keys, self.api_keys, table, key, |_, row| record::read(row.text(0)?)).await?;
+        let key = |instance: &WorkerInstanceId| vec![instance.as_str().into()];
+        load_records(reader, &mut state.workers, self.workers, &WORKER, key).await?;
+        load_records(reader, &mut state.api_keys, self.api_keys, &API_KEY, |id| vec![id.as_str().into()]).await?;
         load_feeds(reader, &mut state.cache, self.feeds).await?;
         load_held(reader, state, self.held_counts.into_iter().collect()).await
     }

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::suspensions::load;
+use super::suspensions::load_records;
 use crate::batch_state::{StreamName, StreamRecords};
 use crate::error::SqlError;
 use crate::session::{Read, Session, delete_all, put_all};
 use crate::stream::{frame_of, key_of_frame, key_of_stream, stream_of};
-use crate::table::record;
 use crate::table::schema::{FRAME, STREAM};
 
 /// Loads the streams a batch has missed.
@@ -17,8 +16,7 @@ pub(super) async fn load_streams(
     names: BTreeSet<StreamName>,
 ) -> Result<(), SqlError> {
     let key = |(id, attempt): &StreamName| key_of_stream(id, *attempt);
-    let read = |_: &StreamName, row: &_| record::read(crate::table::value::Row::text(row, 0)?);
-    load(reader, &mut streams.records, names, (&STREAM, &["record"][..]), key, read).await
+    load_records(reader, &mut streams.records, names, &STREAM, key).await
 }
 
 /// Writes streams and new frames, and deletes trimmed frames.

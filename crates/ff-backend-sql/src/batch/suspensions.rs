@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::hash::Hash;
 
 use ff_core::types::{ExecutionId, IdempotencyKey, WaitpointId};
+use serde::de::DeserializeOwned;
 
 use crate::batch_state::{RecordSet, SuspensionRecords};
 use crate::error::SqlError;
@@ -28,9 +29,7 @@ impl SuspensionMisses {
     /// Loads all misses. An unreadable record fails only the operations that need it.
     pub(super) async fn load(self, reader: &mut dyn Read, suspensions: &mut SuspensionRecords) -> Result<(), SqlError> {
         let key = |(id, waitpoint): &(_, _)| key_of_waitpoint(id, waitpoint);
-        let table = (&WAITPOINT, &["record"][..]);
-        load(reader, &mut suspensions.waitpoints, self.waitpoints, table, key, |_, row| record::read(row.text(0)?))
-            .await?;
+        load_records(reader, &mut suspensions.waitpoints, self.waitpoints, &WAITPOINT, key).await?;
 
         let key = |(id, key): &(_, IdempotencyKey)| longer(key_of(id), [key.as_str().into()]);
         let entry = |(id, key): &(_, IdempotencyKey), row: &Row| read_suspend_key(*id, key.clone(), row, 0);
@@ -48,6 +47,17 @@ impl SuspensionMisses {
         let key = |partition: &u16| vec![(*partition).into()];
         load(reader, &mut suspensions.rings, self.rings, table, key, |_, row| read_ring(row.text(0)?)).await
     }
+}
+
+/// Loads the records of the named rows into a record set.
+pub(super) async fn load_records<K: Eq + Hash + Ord, T: DeserializeOwned>(
+    reader: &mut dyn Read,
+    records: &mut RecordSet<K, T>,
+    names: BTreeSet<K>,
+    table: &'static Table,
+    key: impl Fn(&K) -> Key,
+) -> Result<(), SqlError> {
+    load(reader, records, names, (table, &["record"]), key, |_, row| record::read(row.text(0)?)).await
 }
 
 /// Loads columns of the named rows into a record set.
