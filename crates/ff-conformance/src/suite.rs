@@ -29,10 +29,8 @@ pub enum Scope {
 /// Themes that read or change several partitions. The others stay on one partition, where a cluster behaves like a server.
 pub const ACROSS_PARTITIONS: &[&str] = &[
     "event::",
-    "execution::acting::",
     "execution::bulk::",
     "execution::listing::",
-    "execution::searching::",
     "flow::large::",
     "flow::listing::",
     "api_key::",

@@ -1,8 +1,10 @@
-//! Queries about an execution that exists, and about one that does not.
+//! Queries about an execution: its state, its history and its end, also of one that does not exist.
 
 use tokio::time::timeout;
 
 use crate::prelude::*;
+
+type Words = (LifecyclePhase, OwnershipState, EligibilityState, BlockingReason, TerminalOutcome, AttemptState);
 
 pub(crate) async fn there_is_no_result_before_the_end(world: World) {
     let delayed = world.job("resize").after(ms(1_000)).submit().await;
@@ -82,6 +84,126 @@ pub(crate) async fn an_id_beyond_the_last_partition_is_refused(world: World) {
     }
 }
 
+pub(crate) async fn whose_an_execution_is_follows_from_its_id(world: World) {
+    let acme = Namespace::parse("acme").unwrap();
+    let (own, other) = (world.submit("resize", b"cat.png").await, world.job("resize").namespace("acme").submit().await);
+    assert_eq!(world.engine_store.namespace_of(&own).await, Ok(Some(Namespace::default_name())));
+    assert_eq!(world.engine_store.namespace_of(&other).await, Ok(Some(acme)));
+    assert_eq!(world.engine_store.namespace_of(&ExecutionId::new(0, Uuid::from_u128(9))).await, Ok(None));
+}
+
+pub(crate) async fn an_execution_without_attempts_has_no_history(world: World) {
+    let id = world.submit("resize", b"cat.png").await;
+    let history = world.attempts(&id).await;
+    assert!(history.attempts.is_empty() && history.leases.is_empty());
+}
+
+pub(crate) async fn the_attempt_under_way_is_part_of_the_history(world: World) {
+    let held = world.held().await;
+    let history = world.attempts(&held.id()).await;
+    assert_eq!(history.attempts.len(), 1);
+    let attempt = &history.attempts[0];
+    assert_eq!((attempt.index, attempt.id), (AttemptIndex(0), held.fence().attempt_id));
+    assert_eq!((&attempt.origin, attempt.started_at), (&Origin::Initial, world.clock.now()));
+    assert_eq!((attempt.holder.worker_id.as_str(), &attempt.end), ("holder", &None));
+}
+
+/// Runs one execution through lease expiry, delay, failure, revocation, cancellation, replay and completion.
+pub(crate) async fn a_history_has_every_attempt_in_order(world: World) {
+    let id = world.job("resize").retries(3, ms(500)).submit().await;
+    let began = world.clock.now();
+
+    let silent = world.worker("silent").claim().await;
+    world.clock.advance(silent.lease_ttl()).await;
+    world.worker("patient").claim().await.delay(ms(1_000)).await.unwrap();
+    world.clock.advance(ms(1_000)).await;
+    world.worker("unlucky").claim().await.fail("network").await.unwrap();
+    world.clock.advance(ms(500)).await;
+    world.worker("removed").claim().await;
+    world.revoke(&id).await.unwrap();
+    world.worker("stopped").claim().await;
+    world.cancel(&id).await.unwrap();
+    world.replay(&id).await.unwrap();
+    world.worker("lucky").claim().await.complete(b"done").await.unwrap();
+
+    let history = world.attempts(&id).await;
+    let attempts: Vec<_> = history
+        .attempts
+        .iter()
+        .map(|attempt| {
+            let end = attempt.end.as_ref().unwrap();
+            (attempt.index.0, attempt.origin.clone(), attempt.holder.worker_id.as_str(), end.outcome)
+        })
+        .collect();
+    let replay = Origin::Replay { of: Some(AttemptIndex(3)), reason: None, requested_by: None };
+    let expected = [
+        (0, Origin::Initial, "silent", AttemptOutcome::LeaseExpired),
+        (1, Origin::Reclaim { of: AttemptIndex(0) }, "unlucky", AttemptOutcome::Failure),
+        (2, Origin::Retry { of: AttemptIndex(1) }, "removed", AttemptOutcome::LeaseRevoked),
+        (3, Origin::Reclaim { of: AttemptIndex(2) }, "stopped", AttemptOutcome::Cancelled),
+        (4, replay, "lucky", AttemptOutcome::Success),
+    ];
+    assert_eq!(attempts, expected);
+    assert_eq!(history.attempts[0].started_at, began);
+    assert_eq!(history.attempts[0].end.as_ref().unwrap().at, began + 30_000);
+    assert_eq!(history.attempts[1].started_at, began + 30_000);
+    assert_eq!(history.attempts[1].end.as_ref().unwrap().failure.as_ref().unwrap().category.as_str(), "network");
+
+    let leases: Vec<_> = history.leases.iter().map(|lease| (lease.fence.lease_epoch, lease.ended)).collect();
+    let expected = [
+        (LeaseEpoch(1), LeaseEnding::Expired),
+        (LeaseEpoch(2), LeaseEnding::Delayed { until: began + 31_000 }),
+        (LeaseEpoch(4), LeaseEnding::Revoked),
+        (LeaseEpoch(5), LeaseEnding::Cancelled),
+    ];
+    assert_eq!(leases, expected);
+}
+
+pub(crate) async fn every_phase_has_its_words(world: World) {
+    use {AttemptState as Try, BlockingReason as Why, EligibilityState as May, TerminalOutcome as End};
+
+    let id = world.job("resize").after(ms(100)).retries(1, ms(100)).submit().await;
+    assert_eq!(
+        words(&world, &id).await,
+        at_rest(May::NotEligibleUntilTime, Why::WaitingForDelay, Try::PendingFirstAttempt)
+    );
+    world.clock.advance(ms(100)).await;
+    assert_eq!(words(&world, &id).await, at_rest(May::EligibleNow, Why::WaitingForWorker, Try::PendingFirstAttempt));
+    let held = world.worker("worker").claim().await;
+    let running =
+        (LifecyclePhase::Active, OwnershipState::Leased, May::NotApplicable, Why::None, End::None, Try::RunningAttempt);
+    assert_eq!(words(&world, &id).await, running);
+    held.delay(ms(100)).await.unwrap();
+    assert_eq!(
+        words(&world, &id).await,
+        at_rest(May::NotEligibleUntilTime, Why::WaitingForDelay, Try::AttemptInterrupted)
+    );
+    world.clock.advance(ms(100)).await;
+    let held = world.worker("worker").claim().await;
+    held.fail("network").await.unwrap();
+    let in_backoff = at_rest(May::NotEligibleUntilTime, Why::WaitingForRetryBackoff, Try::PendingRetryAttempt);
+    assert_eq!(words(&world, &id).await, in_backoff);
+    world.clock.advance(ms(100)).await;
+    let held = world.worker("worker").claim().await;
+    world.clock.advance(held.lease_ttl()).await;
+    assert_eq!(words(&world, &id).await, at_rest(May::EligibleNow, Why::WaitingForWorker, Try::AttemptInterrupted));
+    world.worker("worker").claim().await.complete(b"done").await.unwrap();
+    assert_eq!(words(&world, &id).await, ended(End::Success, Try::AttemptTerminal));
+    world.replay(&id).await.unwrap();
+    assert_eq!(words(&world, &id).await, at_rest(May::EligibleNow, Why::WaitingForWorker, Try::PendingReplayAttempt));
+    world.cancel(&id).await.unwrap();
+    assert_eq!(words(&world, &id).await, ended(End::Cancelled, Try::AttemptTerminal));
+}
+
+pub(crate) async fn every_end_has_its_word(world: World) {
+    let failed = world.held().await;
+    failed.fail_with("input", "unreadable", true).await.unwrap();
+    assert_eq!(words(&world, &failed.id()).await, ended(TerminalOutcome::Failed, AttemptState::AttemptTerminal));
+    let expired = world.job("resize").deadline(ms(1)).submit().await;
+    world.clock.advance(ms(1)).await;
+    assert_eq!(words(&world, &expired).await, ended(TerminalOutcome::Expired, AttemptState::None));
+}
+
 /// Makes every call about one execution, and returns the answers with the names of the calls.
 async fn every_call(world: &World, execution_id: ExecutionId) -> Vec<(&'static str, Answer<()>)> {
     let fence = Fence { lease_id: LeaseId::new(), lease_epoch: LeaseEpoch(1), attempt_id: AttemptId::new() };
@@ -108,10 +230,25 @@ async fn every_call(world: &World, execution_id: ExecutionId) -> Vec<(&'static s
     ]
 }
 
-pub(crate) async fn whose_an_execution_is_follows_from_its_id(world: World) {
-    let acme = Namespace::parse("acme").unwrap();
-    let (own, other) = (world.submit("resize", b"cat.png").await, world.job("resize").namespace("acme").submit().await);
-    assert_eq!(world.engine_store.namespace_of(&own).await, Ok(Some(Namespace::default_name())));
-    assert_eq!(world.engine_store.namespace_of(&other).await, Ok(Some(acme)));
-    assert_eq!(world.engine_store.namespace_of(&ExecutionId::new(0, Uuid::from_u128(9))).await, Ok(None));
+async fn words(world: &World, id: &ExecutionId) -> Words {
+    let info = world.describe(id).await;
+    let state = info.state;
+    assert_eq!(state.public_state, info.public_state);
+    (
+        state.lifecycle_phase,
+        state.ownership_state,
+        state.eligibility_state,
+        state.blocking_reason,
+        state.terminal_outcome,
+        state.attempt_state,
+    )
+}
+
+fn at_rest(may: EligibilityState, why: BlockingReason, attempt: AttemptState) -> Words {
+    (LifecyclePhase::Runnable, OwnershipState::Unowned, may, why, TerminalOutcome::None, attempt)
+}
+
+fn ended(outcome: TerminalOutcome, attempt: AttemptState) -> Words {
+    let may = EligibilityState::NotApplicable;
+    (LifecyclePhase::Terminal, OwnershipState::Unowned, may, BlockingReason::None, outcome, attempt)
 }

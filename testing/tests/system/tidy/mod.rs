@@ -7,6 +7,7 @@ mod comments;
 mod docs;
 mod features;
 mod files;
+mod folders;
 mod layers;
 mod names;
 mod sizes;
