@@ -15,7 +15,6 @@ pub(crate) async fn one_tenant_with_much_work_does_not_delay_the_others(world: W
     assert_eq!(claim(&world, 1).await, ["hog"]);
     assert_eq!(claim(&world, 5).await, ["mole", "mouse", "hog", "mole", "hog"]);
     assert_eq!(claim(&world, 100).await, vec!["hog"; 27]);
-    world.check_invariants().await;
 }
 
 pub(crate) async fn shares_follow_the_weights(world: World) {
@@ -32,7 +31,6 @@ pub(crate) async fn shares_follow_the_weights(world: World) {
     }
     let expected = [("gold", 20), ("silver", 10), ("other", 5)].map(|(name, share)| (name.to_owned(), share));
     assert_eq!(shares, expected.into());
-    world.check_invariants().await;
 }
 
 pub(crate) async fn priority_and_age_decide_within_a_key_and_not_between_keys(world: World) {
@@ -53,7 +51,6 @@ pub(crate) async fn a_change_of_priority_counts_within_the_key(world: World) {
     let args = ChangePriorityArgs { execution_id: raised, priority: Priority::new(7).unwrap() };
     world.backend.change_priority(args).await.unwrap();
     assert_eq!(world.worker("w").claim_on(1, 1).await[0].id(), raised);
-    world.check_invariants().await;
 }
 
 pub(crate) async fn age_is_weighed_within_a_key(world: World) {
@@ -80,7 +77,6 @@ pub(crate) async fn a_key_that_runs_dry_and_refills_gains_nothing(world: World) 
         order.push(served);
     }
     assert_eq!(order.iter().filter(|one| *one == "trickle").count(), 4, "{order:?}");
-    world.check_invariants().await;
 }
 
 pub(crate) async fn a_worker_sees_only_keys_it_can_serve(world: World) {
@@ -96,7 +92,6 @@ pub(crate) async fn a_worker_sees_only_keys_it_can_serve(world: World) {
     assert_eq!(customers(&able.claim_on(1, 2).await), ["a", "b"], "c has had its turn");
     assert_eq!(customers(&world.worker("any").claim_on(1, 9).await), ["a", "b", "c"]);
     assert_eq!(customers(&able.claim_on(1, 9).await), <[String; 0]>::default());
-    world.check_invariants().await;
 }
 
 pub(crate) async fn quotas_and_turns_go_together(world: World) {
@@ -107,7 +102,6 @@ pub(crate) async fn quotas_and_turns_go_together(world: World) {
     let first = world.worker("w").claim_on(1, 4).await;
     assert_eq!(customers(&first), ["hog", "mouse"], "one of each at once");
     assert_eq!(claim(&world, 4).await, <[String; 0]>::default());
-    world.check_invariants().await;
 }
 
 pub(crate) async fn a_lane_limit_and_turns_go_together(world: World) {
@@ -122,7 +116,6 @@ pub(crate) async fn a_lane_limit_and_turns_go_together(world: World) {
     }
     world.clock.advance(ms(limits::RECOUNT_MS)).await;
     assert_eq!(claim(&world, 9).await, ["hog"; 3]);
-    world.check_invariants().await;
 }
 
 pub(crate) async fn work_that_comes_back_waits_under_its_key(world: World) {
@@ -151,7 +144,6 @@ pub(crate) async fn work_that_comes_back_waits_under_its_key(world: World) {
     back.sort_unstable();
     expected.sort_unstable();
     assert_eq!(back, expected, "the one with much does not delay them");
-    world.check_invariants().await;
 }
 
 pub(crate) async fn work_that_ends_while_it_waits_leaves_its_queue(world: World) {
@@ -173,7 +165,6 @@ pub(crate) async fn members_of_a_flow_have_their_key(world: World) {
     assert_eq!((info.fair_key.as_str(), info.public_state), ("acme", PublicState::Waiting));
     assert_eq!(world.describe(&flow.member("b")).await.fair_key.as_str(), "acme");
     assert_eq!(flow.run().await, [["a"], ["b"]]);
-    world.check_invariants().await;
 }
 
 pub(crate) async fn nothing_is_lost_when_a_lane_is_made_fair_by_another_key_or_none(world: World) {
@@ -196,7 +187,6 @@ pub(crate) async fn nothing_is_lost_when_a_lane_is_made_fair_by_another_key_or_n
     rest.sort_unstable();
     assert_eq!(rest, ["a", "a", "b", "b", "before", "c", "c"]);
     assert_eq!(lane.depth(LanePlace::Waiting).await.count, 0);
-    world.check_invariants().await;
 }
 
 pub(crate) async fn work_without_the_tag_is_a_queue_of_its_own(world: World) {

@@ -39,7 +39,6 @@ pub(crate) async fn a_fork_begins_with_the_steps_before_the_chosen_one(world: Wo
     claimed.complete(b"other").await.unwrap();
     assert_eq!(all(&world, &held.id(), 10).await, source);
     assert_eq!(world.describe(&held.id()).await, untouched);
-    world.check_invariants().await;
 }
 
 pub(crate) async fn a_fork_is_like_what_it_came_from(world: World) {
@@ -55,7 +54,6 @@ pub(crate) async fn a_fork_is_like_what_it_came_from(world: World) {
     assert_eq!((fork.priority, &fork.tags, &fork.policy), (source.priority, &source.tags, &source.policy));
     assert_eq!((fork.created_at, fork.public_state.as_str()), (world.clock.now(), "waiting"));
     assert_eq!(world.backend.payload(&forked.execution_id).await.unwrap(), world.backend.payload(&id).await.unwrap());
-    world.check_invariants().await;
 }
 
 pub(crate) async fn whatever_state_it_is_in_an_execution_can_be_forked(world: World) {
@@ -78,7 +76,6 @@ pub(crate) async fn whatever_state_it_is_in_an_execution_can_be_forked(world: Wo
     }
     let unknown = ExecutionId::new(id.partition(), Uuid::now_v7());
     assert_refused!(world.backend.fork(ForkArgs::new(unknown)).await, "execution_not_found");
-    world.check_invariants().await;
 }
 
 pub(crate) async fn a_fork_sent_again_is_the_same_fork(world: World) {
@@ -100,7 +97,6 @@ pub(crate) async fn a_fork_sent_again_is_the_same_fork(world: World) {
     }
     let derived = Uuid::from_u128(0x7000_8000_0000_0000_0001);
     assert_refused!(world.backend.fork(ForkArgs { uuid: derived, ..args }).await, "invalid_input");
-    world.check_invariants().await;
 }
 
 pub(crate) async fn a_member_of_a_flow_is_forked_outside_it_with_what_it_was_given(world: World) {
@@ -112,7 +108,6 @@ pub(crate) async fn a_member_of_a_flow_is_forked_outside_it_with_what_it_was_giv
     assert_eq!((fork.flow_id, fork.node, fork.public_state.as_str()), (None, None, "waiting"));
     let given = world.backend.payload(&flow.member("b")).await.unwrap();
     assert_eq!(world.backend.payload(&forked.execution_id).await.unwrap(), given);
-    world.check_invariants().await;
 }
 
 pub(crate) async fn a_step_that_is_not_recorded_is_nothing_to_fork_before(world: World) {
