@@ -16,6 +16,7 @@ mod lane;
 mod lease;
 mod prelude;
 mod quota;
+mod records;
 mod refused;
 mod schedule;
 mod signal;

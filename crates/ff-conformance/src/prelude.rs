@@ -1,36 +1,7 @@
-//! Imports for the conformance tests: the calls of a store, their values, and the world.
+//! Imports for the conformance tests: the records, and the world.
 
-pub(crate) use ff_core::api_key::{KeyHash, Role, SecretKey};
-pub(crate) use ff_core::backend::Answer;
-pub(crate) use ff_core::contracts::*;
-pub(crate) use ff_core::engine_error::{Code, EngineError, Refusal};
-pub(crate) use ff_core::event::{EncryptedPositions, EventCursor, EventKind};
-pub(crate) use ff_core::execution::{
-    AttemptOutcome, BlockDetail, Blocker, Failure, FinishedBy, Origin, Outcome, Progress, Tags,
-};
-pub(crate) use ff_core::flow::{
-    CancelPolicy, EdgeState, FlowEvent, FlowEventKind, FlowState, GroupState, Join, OnSatisfied, PassMode, member_id,
-};
-pub(crate) use ff_core::lane::{LaneSettings, LaneState};
-pub(crate) use ff_core::lease::{Fence, Holder, LeaseEnding};
-pub(crate) use ff_core::limits;
-pub(crate) use ff_core::payload::Payload;
-pub(crate) use ff_core::policy::{Backoff, Policy, RetryPolicy, RoutingRequirements, TimeoutPolicy};
-pub(crate) use ff_core::signal::{Delivery, Effect, FeedCursor, Position, Signal, Source};
-pub(crate) use ff_core::singleton::{KeyConflict, OnConflict};
-pub(crate) use ff_core::state::{
-    AttemptState, BlockingReason, EligibilityState, LifecyclePhase, OwnershipState, PublicState, StateVector,
-    TerminalOutcome,
-};
-pub(crate) use ff_core::suspension::{
-    BoundWaitpoint, Condition, Distinct, OperatorDecision, ResumePolicy, ResumedBy, SignalSelection, SuspendReason,
-    SuspendedBy, TimeoutBehavior, WaitpointState,
-};
-pub(crate) use ff_core::token::{Mac, PresentedToken, Secret, StreamToken, WaitpointToken};
-pub(crate) use ff_core::types::*;
-pub(crate) use uuid::Uuid;
-
-pub(crate) use crate::refused::{assert_refused, refused_as};
+pub(crate) use crate::records::*;
+pub(crate) use crate::refused::assert_refused;
 pub(crate) use crate::world::{
     Contents, Flow, Graph, LeasedExecution, Submission, Waitpoint, Worker, World, labels, ms,
 };

@@ -23,8 +23,7 @@ pub(crate) async fn creating_twice_is_one_key(world: World) {
 pub(crate) async fn an_id_stands_for_one_key(world: World) {
     world.backend.create_key(key("a1")).await.unwrap();
     let other = CreateKeyArgs { secret_hash: KeyHash::of(b"another"), ..key("a1") };
-    let refusal = assert_refused!(world.backend.create_key(other).await, "idempotency_conflict");
-    assert_eq!(refusal.field.as_deref(), Some("key_id"));
+    assert_refused!(world.backend.create_key(other).await, "idempotency_conflict", "key_id");
     let found = world.engine_store.find_key(&key("a1").key_id).await.unwrap().unwrap();
     assert_eq!(found.secret_hash, key("a1").secret_hash);
 }

@@ -22,7 +22,6 @@ pub(crate) async fn a_list_of_keys_shows_everything_but_secrets(world: World) {
 pub(crate) async fn a_page_of_keys_has_at_most_a_thousand(world: World) {
     let list = |limit| ListKeysArgs { after: None, limit };
     assert!(world.backend.list_keys(list(limits::PAGE)).await.is_ok());
-    let refusal = assert_refused!(world.backend.list_keys(list(limits::PAGE + 1)).await, "limit_exceeded");
-    assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("limit"), Some((1_000, 1_001))));
+    assert_refused!(world.backend.list_keys(list(limits::PAGE + 1)).await, "limit_exceeded", "limit", 1_000, 1_001);
     assert_refused!(world.backend.list_keys(list(0)).await, "invalid_input");
 }

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use ff_core::snapshot::Snapshot;
-
 use crate::prelude::*;
 
 const WEEK: Duration = Duration::from_millis(limits::RETENTION_MS);

@@ -51,8 +51,7 @@ pub(crate) async fn a_resumed_attempt_keeps_its_progress(world: World) {
 pub(crate) async fn more_than_everything_is_refused(world: World) {
     let held = world.held().await;
     held.progress(Some(100), None).await.unwrap();
-    let refusal = assert_refused!(held.progress(Some(101), None).await, "limit_exceeded");
-    assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("percent"), Some((100, 101))));
+    assert_refused!(held.progress(Some(101), None).await, "limit_exceeded", "percent", 100, 101);
     assert_eq!(world.describe(&held.id()).await.progress.unwrap().percent, Some(100));
 }
 

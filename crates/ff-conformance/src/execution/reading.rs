@@ -13,8 +13,7 @@ pub(crate) async fn there_is_no_result_before_the_end(world: World) {
     for (id, state) in
         [(waiting, PublicState::Waiting), (delayed, PublicState::Delayed), (held.id(), PublicState::Active)]
     {
-        let refusal = assert_refused!(world.backend.result(&id).await, "execution_not_terminal");
-        assert_eq!(refusal.state, Some(state));
+        assert_refused!(world.backend.result(&id).await, "execution_not_terminal", state);
     }
 }
 
@@ -63,8 +62,7 @@ pub(crate) async fn a_wait_for_an_end_is_refused_when_it_is_too_long(world: Worl
     let held = world.held().await;
     held.complete(b"done").await.unwrap();
     assert!(world.long_poll.ended(&held.id(), 60_000).await.unwrap().is_some());
-    let refusal = assert_refused!(world.long_poll.ended(&held.id(), 60_001).await, "limit_exceeded");
-    assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("wait_ms"), Some((60_000, 60_001))));
+    assert_refused!(world.long_poll.ended(&held.id(), 60_001).await, "limit_exceeded", "wait_ms", 60_000, 60_001);
 }
 
 pub(crate) async fn an_unknown_execution_id_is_not_found(world: World) {

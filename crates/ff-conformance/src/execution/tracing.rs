@@ -1,7 +1,5 @@
 //! An execution keeps the trace context of its submission.
 
-use ff_core::trace::TraceContext;
-
 use crate::prelude::*;
 
 pub(crate) async fn the_trace_of_a_submission_reaches_its_handler(world: World) {

@@ -87,8 +87,7 @@ pub(crate) async fn a_cancellation_keeps_its_reason(world: World) {
         (args.policy, world.clock.now(), args.reason.clone(), args.requested_by.clone())
     );
     let long = CancelFlowArgs { reason: Some("r".repeat(8 * 1024 + 1)), ..args };
-    let refusal = assert_refused!(world.backend.cancel_flow(long).await, "limit_exceeded");
-    assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("reason"), Some((8_192, 8_193))));
+    assert_refused!(world.backend.cancel_flow(long).await, "limit_exceeded", "reason", 8_192, 8_193);
 }
 
 pub(crate) async fn cancelling_twice_is_cancelling_once(world: World) {
@@ -121,9 +120,7 @@ pub(crate) async fn cancel_all_after_cancel_pending_cancels_the_active_members(w
 pub(crate) async fn a_flow_that_has_ended_or_never_was_cannot_be_cancelled(world: World) {
     let flow = world.graph("a").submit().await;
     flow.run().await;
-    let before = world.contents().await;
-    assert_refused!(flow.cancel(CancelPolicy::CancelAll).await, "flow_already_terminal");
-    assert_eq!(world.contents().await, before);
+    assert_refused!(world.writes_nothing(flow.cancel(CancelPolicy::CancelAll)).await, "flow_already_terminal");
     let unknown =
         CancelFlowArgs { flow_id: FlowId::new(), policy: CancelPolicy::CancelAll, reason: None, requested_by: None };
     assert_refused!(world.backend.cancel_flow(unknown).await, "flow_not_found");

@@ -43,8 +43,7 @@ pub(crate) async fn a_flow_is_created_once(world: World) {
     let before = world.contents().await;
     assert!(create(&header).await.unwrap().duplicate);
     let other = FlowHeader { kind: Kind::parse("other").unwrap(), ..header };
-    let refusal = assert_refused!(create(&other).await, "idempotency_conflict");
-    assert_eq!(refusal.field.as_deref(), Some("flow_id"));
+    assert_refused!(create(&other).await, "idempotency_conflict", "flow_id");
     assert_eq!(world.contents().await, before);
     let submitted = world.graph("a").submit().await;
     let header = FlowHeader { flow_id: submitted.id, ..FlowHeader::new(Kind::parse("etl").unwrap()) };
@@ -151,8 +150,8 @@ pub(crate) async fn a_started_member_takes_no_more_edges(world: World) {
     started["retried"].fail("network").await.unwrap();
     started["ended"].complete(b"done").await.unwrap();
     for name in ["running", "retried", "ended"] {
-        let refusal = nothing_grows(&world, flow.growth(&[], &[("x", name)]), "not_runnable").await;
-        assert_eq!(refusal.field, Some(format!("edges.x->{name}")));
+        let answer = nothing_grows(&world, flow.growth(&[], &[("x", name)])).await;
+        assert_refused!(answer, "not_runnable", format!("edges.x->{name}"));
     }
 }
 
@@ -177,8 +176,7 @@ pub(crate) async fn a_join_is_fixed_with_its_first_edge(world: World) {
     let joined =
         |join| GrowFlowArgs { joins: vec![JoinSpec { member: member("z"), join }], ..flow.growth(&[], &[("c", "z")]) };
     for other in [lenient(2), quorum(1), Join::AllOf] {
-        let refusal = nothing_grows(&world, joined(other), "invalid_input").await;
-        assert_eq!(refusal.field.as_deref(), Some("joins.z"));
+        assert_refused!(nothing_grows(&world, joined(other)).await, "invalid_input", "joins.z");
     }
     world.backend.grow_flow(joined(lenient(1))).await.unwrap();
     assert_eq!(flow.group("z").await.n, 3, "saying the same again changes nothing");
@@ -199,17 +197,16 @@ pub(crate) async fn an_invalid_growth_is_refused_with_its_field(world: World) {
         (vec![by_id(stranger)], "execution_not_in_flow", format!("edges.{stranger}->c")),
     ];
     for (edges, code, field) in cases {
-        assert_eq!(nothing_grows(&world, growth(edges), code).await.field, Some(field));
+        assert_refused!(nothing_grows(&world, growth(edges)).await, code, field);
     }
-    let refusal = nothing_grows(&world, flow.growth(&["y", "a"], &[]), "execution_already_in_flow").await;
-    assert_eq!(refusal.field.as_deref(), Some("nodes.a"));
+    let twice = flow.growth(&["y", "a"], &[]);
+    assert_refused!(nothing_grows(&world, twice).await, "execution_already_in_flow", "nodes.a");
     let circle = flow.growth(&["y", "z"], &[("a", "y"), ("y", "z"), ("z", "y")]);
-    assert_eq!(nothing_grows(&world, circle, "cycle_detected").await.field.as_deref(), Some("edges.z->y"));
-    let nothing = nothing_grows(&world, flow.growth(&[], &[]), "invalid_input").await;
-    assert_eq!(nothing.field.as_deref(), Some("nodes"));
+    assert_refused!(nothing_grows(&world, circle).await, "cycle_detected", "edges.z->y");
+    assert_refused!(nothing_grows(&world, flow.growth(&[], &[])).await, "invalid_input", "nodes");
     let joins = vec![JoinSpec { member: member("y"), join: lenient(2) }];
     let short = GrowFlowArgs { joins, ..flow.growth(&["y"], &[("a", "y")]) };
-    assert_eq!(nothing_grows(&world, short, "invalid_input").await.field.as_deref(), Some("nodes.y.join"));
+    assert_refused!(nothing_grows(&world, short).await, "invalid_input", "nodes.y.join");
 }
 
 /// A caller that grows a flow must learn nothing about other flows, which may belong to another tenant: neither which flow an
@@ -233,8 +230,8 @@ pub(crate) async fn a_member_of_another_flow_is_answered_as_one_that_does_not_ex
         ]
     };
     for (of_foreign, of_unknown) in growths(foreign).into_iter().zip(growths(unknown)) {
-        let refusal = nothing_grows(&world, of_foreign, "execution_not_in_flow").await;
-        let expected = nothing_grows(&world, of_unknown, "execution_not_in_flow").await;
+        let refusal = assert_refused!(nothing_grows(&world, of_foreign).await, "execution_not_in_flow");
+        let expected = assert_refused!(nothing_grows(&world, of_unknown).await, "execution_not_in_flow");
         assert_eq!(refusal.detail, expected.detail);
         let named_alike = refusal.field.map(|field| field.replace(&foreign.to_string(), &unknown.to_string()));
         assert_eq!(named_alike, expected.field);
@@ -248,8 +245,8 @@ pub(crate) async fn a_change_to_a_graph_that_has_changed_meanwhile_is_refused(wo
     let grown = world.backend.grow_flow(based_on(1, "b")).await.unwrap();
     assert_eq!((grown.graph_revision, flow.info().await.graph_revision), (2, 2));
     for stale in [0, 1, 3] {
-        let refusal = nothing_grows(&world, based_on(stale, "c"), "stale_graph_revision").await;
-        assert_eq!(refusal.field.as_deref(), Some("expected_graph_revision"));
+        let answer = nothing_grows(&world, based_on(stale, "c")).await;
+        let refusal = assert_refused!(answer, "stale_graph_revision", "expected_graph_revision");
         assert!(refusal.detail.as_deref().is_some_and(|detail| detail.contains('2')), "{refusal:?}");
     }
     world.backend.grow_flow(based_on(2, "c")).await.unwrap();
@@ -260,9 +257,7 @@ pub(crate) async fn a_change_under_a_key_is_made_once(world: World) {
     let key = Some(IdempotencyKey::parse("once").unwrap());
     let growth = GrowFlowArgs { idempotency_key: key, ..flow.growth(&["b"], &[("a", "b")]) };
     let first = world.backend.grow_flow(growth.clone()).await.unwrap();
-    let before = world.contents().await;
-    assert_eq!(world.backend.grow_flow(growth.clone()).await.unwrap(), first);
-    assert_eq!(world.contents().await, before);
+    assert_eq!(world.writes_nothing(world.backend.grow_flow(growth.clone())).await.unwrap(), first);
     flow.run().await;
     assert_eq!(world.backend.grow_flow(growth.clone()).await.unwrap(), first, "also after the flow has ended");
     world.clock.advance(ms(limits::FLOW_DEDUP_MS)).await;
@@ -284,35 +279,36 @@ pub(crate) async fn a_flow_that_has_ended_takes_no_more(world: World) {
     failed.start_one().await.fail_for_good().await;
     cancelled.cancel(CancelPolicy::CancelAll).await.unwrap();
     for flow in [completed, failed, cancelled] {
-        let refusal = nothing_grows(&world, flow.growth(&["b"], &[]), "flow_already_terminal").await;
+        let refusal = assert_refused!(nothing_grows(&world, flow.growth(&["b"], &[])).await, "flow_already_terminal");
         assert!(refusal.detail.as_deref().is_some_and(|detail| detail.contains("the flow is ")), "{refusal:?}");
     }
-    let unknown = GrowFlowArgs::new(FlowId::new());
-    nothing_grows(&world, GrowFlowArgs { nodes: vec![node("a")], ..unknown }, "flow_not_found").await;
+    let unknown = GrowFlowArgs { nodes: vec![node("a")], ..GrowFlowArgs::new(FlowId::new()) };
+    assert_refused!(nothing_grows(&world, unknown).await, "flow_not_found");
 }
 
 pub(crate) async fn a_flow_change_has_limits_on_nodes_and_edges(world: World) {
     let flow = world.held_open().await;
     let (most, most_edges) = (limits::FLOW_CALL_NODES, limits::FLOW_CALL_EDGES);
-    let over = |most: usize| Some((most as u64, most as u64 + 1));
     let names = |count: usize| (0..count).map(|nth| node(&format!("n{nth}"))).collect::<Vec<_>>();
     let sized = |count| GrowFlowArgs { nodes: names(count), ..GrowFlowArgs::new(flow.id) };
-    let refusal = nothing_grows(&world, sized(most + 1), "limit_exceeded").await;
-    assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("nodes"), over(most)));
+    assert_refused!(
+        nothing_grows(&world, sized(most + 1)).await,
+        "limit_exceeded",
+        "nodes",
+        most as u64,
+        most as u64 + 1
+    );
     assert_eq!(world.backend.grow_flow(sized(most)).await.unwrap().members.len(), most);
     let edges = |count: usize| (0..count).map(|nth| grown(&format!("n{nth}"), "z")).collect::<Vec<_>>();
     let entered = |count| GrowFlowArgs { edges: edges(count), nodes: vec![node("z")], ..GrowFlowArgs::new(flow.id) };
-    let refusal = nothing_grows(&world, entered(most_edges + 1), "limit_exceeded").await;
-    assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("edges"), over(most_edges)));
+    let over = nothing_grows(&world, entered(most_edges + 1)).await;
+    assert_refused!(over, "limit_exceeded", "edges", most_edges as u64, most_edges as u64 + 1);
     assert_eq!(world.backend.grow_flow(entered(most_edges)).await.unwrap().edges.len(), most_edges);
     flow.run().await;
     assert_eq!(flow.close().await.state, FlowState::Completed);
 }
 
-/// Checks that the growth is refused with `code` and writes nothing.
-async fn nothing_grows(world: &World, args: GrowFlowArgs, code: &str) -> Refusal {
-    let before = world.contents().await;
-    let refusal = refused_as(world.backend.grow_flow(args).await, code);
-    assert_eq!(world.contents().await, before);
-    refusal
+/// Grows a flow, and checks that nothing is written.
+async fn nothing_grows(world: &World, args: GrowFlowArgs) -> Answer<GrownFlow> {
+    world.writes_nothing(world.backend.grow_flow(args)).await
 }

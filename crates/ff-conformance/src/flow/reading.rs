@@ -123,9 +123,9 @@ pub(crate) async fn a_page_has_one_to_a_thousand_rows(world: World) {
     let flow_id = flow.id;
     for (limit, code) in [(0, "invalid_input"), (1_001, "limit_exceeded")] {
         let refusals = [
-            refused_as(world.backend.flow_members(FlowMembersArgs { flow_id, from: 0, limit }).await, code),
-            refused_as(world.backend.flow_edges(FlowEdgesArgs { flow_id, after: None, limit }).await, code),
-            refused_as(world.backend.flow_events(FlowEventsArgs { flow_id, from: 0, limit }).await, code),
+            assert_refused!(world.backend.flow_members(FlowMembersArgs { flow_id, from: 0, limit }).await, code),
+            assert_refused!(world.backend.flow_edges(FlowEdgesArgs { flow_id, after: None, limit }).await, code),
+            assert_refused!(world.backend.flow_events(FlowEventsArgs { flow_id, from: 0, limit }).await, code),
         ];
         assert!(refusals.iter().all(|refusal| refusal.field.as_deref() == Some("limit")), "{refusals:?}");
     }

@@ -49,9 +49,7 @@ pub(crate) async fn skipped_members_run_after_a_replay_of_their_upstream(world: 
 pub(crate) async fn a_skipped_member_can_be_replayed_once_its_join_can_be_met(world: World) {
     let flow = world.graph("a>b").submit().await;
     flow.start_one().await.fail_for_good().await;
-    let before = world.contents().await;
-    assert_refused!(flow.replay("b", false).await, "deps_not_satisfied");
-    assert_eq!(world.contents().await, before);
+    assert_refused!(world.writes_nothing(flow.replay("b", false)).await, "deps_not_satisfied");
     flow.replay("a", false).await.unwrap();
     assert_eq!(flow.replay("b", false).await.unwrap().public_state.as_str(), "waiting_children");
     assert_eq!(flow.run().await, [["a"], ["b"]]);

@@ -135,12 +135,12 @@ pub(crate) async fn requirements_and_capabilities_over_their_limits_are_refused(
     let many = |count: usize| (0..count).map(|nth| Capability::parse(&format!("c{nth}")).unwrap()).collect();
     let mut work = job(&world, &[], 0).args();
     work.policy.routing_requirements.required_capabilities = many(limits::REQUIREMENTS + 1);
-    let refusal = refused_as(world.backend.submit(work).await, "invalid_capabilities");
+    let refusal = assert_refused!(world.backend.submit(work).await, "invalid_capabilities");
     assert!(refusal.field.as_deref().unwrap().ends_with("routing_requirements.required_capabilities"), "{refusal:?}");
     assert_eq!(refusal.limit, Some((32, 33)));
     let claim = ClaimArgs { capabilities: many(limits::CAPABILITIES + 1), ..world.worker("w").claim_args(1, 1) };
     assert_eq!(
-        refused_as(world.backend.claim(claim).await, "invalid_capabilities").field.as_deref(),
+        assert_refused!(world.backend.claim(claim).await, "invalid_capabilities").field.as_deref(),
         Some("capabilities")
     );
     assert!(world.contents().await.iter().all(|partition| partition.executions.is_empty()));
@@ -151,7 +151,7 @@ pub(crate) async fn a_lane_takes_so_many_sets_of_requirements_and_refuses_the_ne
         job(&world, &[&format!("c{nth}")], 0).submit().await;
     }
     let one_more = world.job("resize").on_partition(2).require(&["one-more"]);
-    let refusal = refused_as(one_more.try_submit().await, "limit_exceeded");
+    let refusal = assert_refused!(one_more.try_submit().await, "limit_exceeded");
     assert_eq!(refusal.field.as_deref(), Some("policy.routing_requirements.required_capabilities"));
     assert_eq!(refusal.limit, Some((256, 257)));
     world.job("resize").on_partition(2).require(&["c3"]).submit().await;

@@ -92,8 +92,7 @@ pub(crate) async fn an_execution_that_was_never_leased_cannot_be_finished(world:
     for (id, state) in [(waiting, PublicState::Waiting), (delayed, PublicState::Delayed)] {
         let mut pretending = held.clone();
         pretending.task.execution_id = id;
-        let refusal = assert_refused!(pretending.complete(b"done").await, "execution_not_active");
-        assert_eq!(refusal.state, Some(state));
+        assert_refused!(pretending.complete(b"done").await, "execution_not_active", state);
         everything_is_refused(&world, &pretending, "execution_not_active").await;
     }
 }
@@ -101,10 +100,10 @@ pub(crate) async fn an_execution_that_was_never_leased_cannot_be_finished(world:
 /// Checks that complete, fail, delay, renew and progress are refused with this code and change nothing.
 async fn everything_is_refused(world: &World, held: &LeasedExecution, code: &str) {
     let before = world.contents().await;
-    refused_as(held.complete(b"late").await, code);
-    refused_as(held.fail("network").await, code);
-    refused_as(held.delay(ms(1_000)).await, code);
-    refused_as(held.renew().await, code);
-    refused_as(held.progress(Some(1), Some("late")).await, code);
+    assert_refused!(held.complete(b"late").await, code);
+    assert_refused!(held.fail("network").await, code);
+    assert_refused!(held.delay(ms(1_000)).await, code);
+    assert_refused!(held.renew().await, code);
+    assert_refused!(held.progress(Some(1), Some("late")).await, code);
     assert_eq!(world.contents().await, before);
 }

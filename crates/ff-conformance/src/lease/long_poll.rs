@@ -142,21 +142,15 @@ pub(crate) async fn a_tenants_worker_gets_only_its_tenants_work(world: World) {
 pub(crate) async fn a_wait_that_asks_too_much_is_refused(world: World) {
     let worker = world.worker("worker");
     let ask = async |worker: &Worker, max, wait| world.long_poll.next(worker.next_args(max, wait)).await;
-    let refusal = assert_refused!(ask(&worker.clone().lanes(&[]), 1, ms(0)).await, "invalid_input");
-    assert_eq!(refusal.field.as_deref(), Some("lanes"));
+    assert_refused!(ask(&worker.clone().lanes(&[]), 1, ms(0)).await, "invalid_input", "lanes");
     let names: Vec<_> = (0..65).map(|nth| format!("lane-{nth}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let refusal = assert_refused!(ask(&worker.clone().lanes(&names), 1, ms(0)).await, "limit_exceeded");
-    assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("lanes"), Some((64, 65))));
+    assert_refused!(ask(&worker.clone().lanes(&names), 1, ms(0)).await, "limit_exceeded", "lanes", 64, 65);
     assert!(ask(&worker.clone().lanes(&names[..64]), 1, ms(0)).await.unwrap().is_empty());
-    let refusal = assert_refused!(ask(&worker, 1, ms(60_001)).await, "limit_exceeded");
-    assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("wait_ms"), Some((60_000, 60_001))));
-    let refusal = assert_refused!(ask(&worker, 0, ms(0)).await, "invalid_input");
-    assert_eq!(refusal.field.as_deref(), Some("max"));
-    let refusal = assert_refused!(ask(&worker, 1_001, ms(0)).await, "limit_exceeded");
-    assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("max"), Some((1_000, 1_001))));
-    let refusal = assert_refused!(ask(&worker.clone().ttl(ms(999)), 1, ms(0)).await, "limit_exceeded");
-    assert_eq!(refusal.field.as_deref(), Some("lease_ttl_ms"));
+    assert_refused!(ask(&worker, 1, ms(60_001)).await, "limit_exceeded", "wait_ms", 60_000, 60_001);
+    assert_refused!(ask(&worker, 0, ms(0)).await, "invalid_input", "max");
+    assert_refused!(ask(&worker, 1_001, ms(0)).await, "limit_exceeded", "max", 1_000, 1_001);
+    assert_refused!(ask(&worker.clone().ttl(ms(999)), 1, ms(0)).await, "limit_exceeded", "lease_ttl_ms");
 }
 
 /// Returns the execution that a waiting worker gets when `event` happens, and the result of `event`.

@@ -1,6 +1,5 @@
 //! A tick starts a flow, or an execution with every option of a submission.
 
-use ff_core::flow::FlowState;
 use ff_core::schedule::SkipReason;
 
 use super::{MINUTE, Overlap, Plan, ScheduleTarget, TickOutcome, everything, outcomes, ticks};

@@ -1,11 +1,7 @@
 //! Recorded steps come with the claim of the next attempt.
 
-use ff_core::contracts::ListStepsArgs;
-use ff_core::limits;
-use ff_core::step::StepKind;
-
 use super::{all, named, record, words};
-use crate::{LeasedExecution, World, ms};
+use crate::prelude::*;
 
 fn join_steps(held: &LeasedExecution) -> String {
     words(&held.steps.steps).join(" ")

@@ -1,16 +1,7 @@
 //! A fork is a new execution that begins with steps of another one.
 
-use ff_core::backend::Answer;
-use ff_core::contracts::{ForkArgs, ForkedExecution};
-use ff_core::flow::PassMode;
-use ff_core::limits;
-use ff_core::policy::Policy;
-use ff_core::types::ExecutionId;
-use uuid::Uuid;
-
 use super::{all, point, record, recorded, words};
-use crate::refused::assert_refused;
-use crate::{World, ms};
+use crate::prelude::*;
 
 async fn before(world: &World, id: &ExecutionId, name: &str, key: &str) -> Answer<ForkedExecution> {
     world.backend.fork(ForkArgs { before_step: Some(point(name, key)), ..ForkArgs::new(*id) }).await
@@ -91,8 +82,7 @@ pub(crate) async fn a_fork_sent_again_is_the_same_fork(world: World) {
         [ForkArgs { uuid: held.id().uuid(), ..args.clone() }, ForkArgs { uuid: args.uuid, ..ForkArgs::new(other) }]
     {
         if args.execution_id.partition() == held.id().partition() {
-            let refusal = assert_refused!(world.backend.fork(args).await, "idempotency_conflict");
-            assert_eq!(refusal.field.as_deref(), Some("uuid"));
+            assert_refused!(world.backend.fork(args).await, "idempotency_conflict", "uuid");
         }
     }
     let derived = Uuid::from_u128(0x7000_8000_0000_0000_0001);
@@ -115,8 +105,7 @@ pub(crate) async fn a_step_that_is_not_recorded_is_nothing_to_fork_before(world:
     record(&held, &world, "a ~b").await;
     let contents = world.contents().await;
     for (name, key) in [("c", ""), ("b", ""), ("a", "1")] {
-        let refusal = assert_refused!(before(&world, &held.id(), name, key).await, "invalid_input");
-        assert_eq!(refusal.field.as_deref(), Some("before_step"));
+        assert_refused!(before(&world, &held.id(), name, key).await, "invalid_input", "before_step");
     }
     assert_eq!(world.contents().await, contents);
     assert_eq!(before(&world, &held.id(), "a", "").await.unwrap().steps, 0);

@@ -1,10 +1,7 @@
 //! Steps are deleted with their execution.
 
-use ff_core::contracts::{ForkArgs, ListStepsArgs};
-
 use super::record;
-use crate::refused::assert_refused;
-use crate::{World, ms};
+use crate::prelude::*;
 
 pub(crate) async fn nothing_of_forgotten_steps_is_left(world: World) {
     let before = world.contents().await;

@@ -1,12 +1,7 @@
 //! Recorded steps are read page by page.
 
-use ff_core::contracts::ListStepsArgs;
-use ff_core::limits;
-use ff_core::types::ExecutionId;
-
 use super::{all, record, words};
-use crate::World;
-use crate::refused::assert_refused;
+use crate::prelude::*;
 
 pub(crate) async fn pages_together_are_all_steps_in_order(world: World) {
     let held = world.held().await;
@@ -36,7 +31,7 @@ pub(crate) async fn a_page_ends_before_it_passes_a_mebibyte(world: World) {
 pub(crate) async fn an_execution_without_steps_has_an_empty_page(world: World) {
     let id = world.submit("resize", b"cat.png").await;
     assert_eq!(world.backend.list_steps(ListStepsArgs::new(id)).await.unwrap(), Default::default());
-    let unknown = ExecutionId::new(id.partition(), uuid::Uuid::now_v7());
+    let unknown = ExecutionId::new(id.partition(), Uuid::now_v7());
     assert_refused!(world.backend.list_steps(ListStepsArgs::new(unknown)).await, "execution_not_found");
 }
 

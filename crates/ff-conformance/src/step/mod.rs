@@ -7,14 +7,7 @@ pub(crate) mod listing;
 pub(crate) mod recording;
 pub(crate) mod replaying;
 
-use ff_core::contracts::{ListStepsArgs, RecordStepArgs, StepPoint};
-use ff_core::execution::Failure;
-use ff_core::limits;
-use ff_core::policy::Policy;
-use ff_core::step::{Step, StepKind, StepOutcome, StepRef};
-use ff_core::types::{ExecutionId, Kind, StepKey, StepName};
-
-use crate::{LeasedExecution, World};
+use crate::prelude::*;
 
 /// Returns a reference to a step by its kind, name and key.
 fn named(kind: StepKind, name: &str, key: &str) -> StepRef {

@@ -1,14 +1,7 @@
 //! A step is recorded once, by the holder.
 
-use ff_core::contracts::RecordStepArgs;
-use ff_core::limits;
-use ff_core::payload::Payload;
-use ff_core::step::{StepKind, StepOutcome};
-use ff_core::types::{AttemptId, AttemptIndex, LeaseId};
-
 use super::{all, failed, named, record, recorded, room_for};
-use crate::refused::assert_refused;
-use crate::{World, ms};
+use crate::prelude::*;
 
 pub(crate) async fn a_recorded_step_is_not_recorded_again(world: World) {
     let held = world.held().await;
@@ -85,7 +78,7 @@ pub(crate) async fn only_the_holder_records(world: World) {
     held.step("a", b"").await;
     let before = world.contents().await;
     let step = || named(StepKind::Step, "x", "");
-    let try_as = |held: &crate::LeasedExecution| world.backend.record_step(held.record(step(), b""));
+    let try_as = |held: &LeasedExecution| world.backend.record_step(held.record(step(), b""));
     assert_refused!(try_as(&held.with_fence(|fence| fence.lease_id = LeaseId::new())).await, "stale_lease");
     assert_refused!(try_as(&held.with_fence(|fence| fence.attempt_id = AttemptId::new())).await, "stale_lease");
     assert_eq!(world.contents().await, before);
@@ -109,11 +102,9 @@ pub(crate) async fn a_result_may_have_a_quarter_of_a_mebibyte(world: World) {
     let held = world.held().await;
     let fits = vec![7; limits::STEP_RESULT_BYTES];
     held.step("large", &fits).await;
-    let before = world.contents().await;
     let too_large = held.record(named(StepKind::Step, "larger", ""), &[&fits[..], b"x"].concat());
-    let refusal = assert_refused!(world.backend.record_step(too_large).await, "payload_too_large");
-    assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("result"), Some((262_144, 262_145))));
-    assert_eq!(world.contents().await, before);
+    let answer = world.writes_nothing(world.backend.record_step(too_large)).await;
+    assert_refused!(answer, "payload_too_large", "result", 262_144, 262_145);
     let again = held.step("large", b"").await;
     let StepOutcome::Succeeded { result } = again.step.unwrap().outcome else { panic!("it succeeded") };
     assert_eq!(&result.bytes[..], &fits[..]);
@@ -126,8 +117,7 @@ pub(crate) async fn there_are_as_many_steps_as_the_policy_allows(world: World) {
     let before = world.contents().await;
     for kind in [StepKind::Step, StepKind::Wait] {
         let one_more = held.record(named(kind, "d", ""), b"");
-        let refusal = assert_refused!(world.backend.record_step(one_more).await, "limit_exceeded");
-        assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("max_steps"), Some((3, 4))));
+        assert_refused!(world.backend.record_step(one_more).await, "limit_exceeded", "max_steps", 3, 4);
     }
     assert_eq!(world.contents().await, before);
     assert!(held.step("a", b"").await.duplicate, "what is recorded is still found");

@@ -1,13 +1,7 @@
 //! A replay runs some recorded steps again, and keeps the others.
 
-use ff_core::backend::Answer;
-use ff_core::contracts::{ReplayArgs, ReplayedExecution};
-use ff_core::types::ExecutionId;
-
 use super::{point, record, recorded, words};
-use crate::refused::assert_refused;
-use crate::world::ms;
-use crate::{LeasedExecution, World};
+use crate::prelude::*;
 
 async fn from(world: &World, id: &ExecutionId, name: &str, key: &str) -> Answer<ReplayedExecution> {
     world.backend.replay(ReplayArgs { from_step: Some(point(name, key)), ..ReplayArgs::new(*id) }).await
@@ -93,8 +87,7 @@ pub(crate) async fn a_step_that_is_not_recorded_is_no_place_to_begin(world: Worl
     let bare = completed(&world, "").await;
     let before = world.contents().await;
     for (id, name, key) in [(held.id(), "a", ""), (held.id(), "b", ""), (held.id(), "c", "1"), (bare.id(), "a", "")] {
-        let refusal = assert_refused!(from(&world, &id, name, key).await, "invalid_input");
-        assert_eq!(refusal.field.as_deref(), Some("from_step"));
+        assert_refused!(from(&world, &id, name, key).await, "invalid_input", "from_step");
     }
     assert_eq!(world.contents().await, before);
     let running = world.held().await;

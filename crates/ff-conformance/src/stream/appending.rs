@@ -1,13 +1,7 @@
 //! Only the holder of an execution appends frames.
 
-use ff_core::contracts::{AppendFramesArgs, StreamItem};
-use ff_core::limits;
-use ff_core::stream::{Frame, StreamMode};
-use ff_core::types::{AttemptId, Channel, FrameType, LeaseId};
-
 use super::{all, everything, patch, text, words};
-use crate::refused::{assert_refused, refused_as};
-use crate::{World, ms};
+use crate::prelude::*;
 
 pub(crate) async fn frames_are_numbered_in_the_order_they_were_appended(world: World) {
     let held = world.held().await;
@@ -58,8 +52,7 @@ pub(crate) async fn a_frame_after_a_gap_is_refused(world: World) {
     let held = world.held().await;
     held.append(text(&["a"])).await.unwrap();
     let late = AppendFramesArgs { from: Some(2), ..held.frames(text(&["c"])) };
-    let refusal = assert_refused!(world.backend.append_frames(late).await, "invalid_offset");
-    assert_eq!(refusal.field.as_deref(), Some("from"));
+    assert_refused!(world.backend.append_frames(late).await, "invalid_offset", "from");
     assert_eq!(words(&everything(&world, &all(held.id(), 10)).await.0), ["0 a"]);
 }
 
@@ -109,8 +102,7 @@ pub(crate) async fn a_wrong_stream_request_is_refused_and_writes_nothing(world: 
         (with(text(&["a"]), |args| args.max_frames = Some(0)), "invalid_input", "max_frames"),
         (with(text(&["a"]), |args| args.max_bytes = Some(1)), "invalid_input", "max_bytes"),
     ] {
-        let refusal = refused_as(world.backend.append_frames(args).await, code);
-        assert_eq!(refusal.field.as_deref(), Some(field), "{code}");
+        assert_refused!(world.backend.append_frames(args).await, code, field);
     }
     assert_eq!(world.contents().await, before);
 }
@@ -126,8 +118,7 @@ pub(crate) async fn a_stream_does_not_change_its_kind(world: World) {
         (AppendFramesArgs { max_frames: Some(8), ..held.frames(text(&["b"])) }, "max_frames"),
         (AppendFramesArgs { max_bytes: Some(limits::STREAM_BYTES), ..held.frames(text(&["b"])) }, "max_bytes"),
     ] {
-        let refusal = assert_refused!(world.backend.append_frames(args).await, "invalid_input");
-        assert_eq!(refusal.field.as_deref(), Some(field));
+        assert_refused!(world.backend.append_frames(args).await, "invalid_input", field);
     }
     assert_refused!(held.append(vec![patch("{}")]).await, "invalid_frame_type");
     assert_eq!(world.contents().await, before);
@@ -145,8 +136,7 @@ pub(crate) async fn limits_hold_at_them_and_not_one_past_them(world: World) {
     let (items, last) = everything(&world, &all(held.id(), limits::PAGE)).await;
     assert_eq!(items.len(), 1_016);
     assert_eq!(last.next.seq, 1_016);
-    let refusal = assert_refused!(world.backend.read_stream(all(held.id(), limits::PAGE + 1)).await, "limit_exceeded");
-    assert_eq!(refusal.field.as_deref(), Some("limit"));
+    assert_refused!(world.backend.read_stream(all(held.id(), limits::PAGE + 1)).await, "limit_exceeded", "limit");
 }
 
 pub(crate) async fn a_resumed_attempt_appends_to_the_same_stream(world: World) {

@@ -2,13 +2,11 @@
 
 use std::future::Future;
 
-use ff_core::contracts::{ReadStreamArgs, StreamPage};
-use ff_core::execution::Outcome;
 use futures_util::future::join;
 use tokio::time::timeout;
 
 use super::{all, everything, one, text, words};
-use crate::{World, ms};
+use crate::prelude::*;
 
 pub(crate) async fn a_waiting_reader_gets_a_new_frame_at_once(world: World) {
     let held = world.held().await;

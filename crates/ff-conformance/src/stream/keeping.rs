@@ -1,8 +1,7 @@
 //! A stream is deleted with its execution.
 
 use super::{all, text};
-use crate::refused::assert_refused;
-use crate::{World, ms};
+use crate::prelude::*;
 
 pub(crate) async fn nothing_of_forgotten_output_is_left(world: World) {
     let before = world.contents().await;
@@ -11,10 +10,8 @@ pub(crate) async fn nothing_of_forgotten_output_is_left(world: World) {
     first.append(text(&["a", "b"])).await.unwrap();
     first.fail("network").await.unwrap();
     let second = world.worker("second").claim().await;
-    let summary = ff_core::contracts::AppendFramesArgs {
-        mode: Some(ff_core::stream::StreamMode::Summary),
-        ..second.frames(vec![super::patch(r#"{"a":1}"#)])
-    };
+    let summary =
+        AppendFramesArgs { mode: Some(StreamMode::Summary), ..second.frames(vec![super::patch(r#"{"a":1}"#)]) };
     world.backend.append_frames(summary).await.unwrap();
     second.complete(b"done").await.unwrap();
     assert_eq!(world.contents().await.iter().map(|contents| contents.streams.len()).sum::<usize>(), 2);

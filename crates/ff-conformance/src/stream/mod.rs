@@ -6,11 +6,7 @@ pub(crate) mod keeping;
 pub(crate) mod modes;
 pub(crate) mod reading;
 
-use ff_core::contracts::{ReadStreamArgs, StreamItem, StreamPage};
-use ff_core::stream::{Frame, StreamCursor};
-use ff_core::types::{AttemptIndex, ExecutionId, FrameType};
-
-use crate::World;
+use crate::prelude::*;
 
 /// Returns one text frame per word.
 fn text(words: &[&str]) -> Vec<Frame> {

@@ -1,12 +1,7 @@
 //! The frames a stream keeps, by its mode.
 
-use ff_core::contracts::{AppendFramesArgs, StreamItem};
-use ff_core::limits;
-use ff_core::stream::{Frame, StreamCursor, StreamMode};
-use ff_core::types::AttemptIndex;
-
 use super::{all, everything, page, patch, text, words};
-use crate::{LeasedExecution, World};
+use crate::prelude::*;
 
 pub(crate) async fn a_bounded_stream_keeps_its_last_frames_and_reports_the_trimming(world: World) {
     let held = world.held().await;

@@ -1,16 +1,10 @@
 //! A reader gets every item once, in order, and the outcome of the execution.
 
-use ff_core::contracts::ReadStreamArgs;
-use ff_core::execution::Outcome;
-use ff_core::stream::StreamCursor;
-use ff_core::types::AttemptIndex;
-
 use super::{all, everything, one, page, text, words};
-use crate::refused::assert_refused;
-use crate::{World, ms};
+use crate::prelude::*;
 
 /// Returns the second lease of an execution whose first attempt failed after two frames and whose second appended one.
-async fn retried(world: &World) -> crate::LeasedExecution {
+async fn retried(world: &World) -> LeasedExecution {
     world.job("resize").retries(1, ms(0)).submit().await;
     let first = world.worker("first").claim().await;
     first.append(text(&["a", "b"])).await.unwrap();
@@ -110,14 +104,13 @@ pub(crate) async fn a_cursor_that_was_not_given_out_is_refused(world: World) {
         (Some(AttemptIndex(1)), at(0, 1)),
     ] {
         let args = ReadStreamArgs { attempt, from, ..all(held.id(), 10) };
-        let refusal = assert_refused!(world.backend.read_stream(args).await, "invalid_cursor");
-        assert_eq!(refusal.field.as_deref(), Some("from"));
+        assert_refused!(world.backend.read_stream(args).await, "invalid_cursor", "from");
     }
 }
 
 pub(crate) async fn output_of_what_is_not_there_is_refused(world: World) {
     let held = world.held().await;
     assert_refused!(world.backend.read_stream(one(held.id(), 1, 10)).await, "stream_not_found");
-    let gone = ff_core::types::ExecutionId::new(held.id().partition(), uuid::Uuid::nil());
+    let gone = ExecutionId::new(held.id().partition(), Uuid::nil());
     assert_refused!(world.backend.read_stream(all(gone, 10)).await, "execution_not_found");
 }

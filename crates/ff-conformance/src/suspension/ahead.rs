@@ -89,8 +89,7 @@ pub(crate) async fn an_expired_pending_waitpoint_takes_no_more_signals(world: Wo
     assert_eq!(ahead.effect("early").await, Effect::Buffered);
     world.clock.slip(ms(1));
     assert_refused!(ahead.send("late").await, "pending_waitpoint_expired");
-    let refusal = assert_refused!(world.suspend(on(&held, &ahead)).await, "pending_waitpoint_expired");
-    assert_eq!(refusal.field.as_deref(), Some("waitpoints[0].id"));
+    assert_refused!(world.suspend(on(&held, &ahead)).await, "pending_waitpoint_expired", "waitpoints[0].id");
     world.clock.fire_due().await;
     assert!(world.backend.waitpoints(&held.id()).await.unwrap().is_empty());
     assert_refused!(ahead.send("late").await, "pending_waitpoint_expired");
@@ -106,8 +105,7 @@ pub(crate) async fn a_waitpoint_made_ahead_can_be_closed_once(world: World) {
     let before = world.contents().await;
     assert!(world.backend.close_waitpoint(close(&ahead)).await.unwrap().already);
     assert_refused!(ahead.send("late").await, "waitpoint_closed");
-    let refusal = assert_refused!(world.suspend(on(&held, &ahead)).await, "waitpoint_not_pending");
-    assert_eq!(refusal.field.as_deref(), Some("waitpoints[0].id"));
+    assert_refused!(world.suspend(on(&held, &ahead)).await, "waitpoint_not_pending", "waitpoints[0].id");
     assert_eq!(world.contents().await, before);
     assert_ne!(held.ahead("approval").await.id(), ahead.id(), "its key is free again");
 }
@@ -131,8 +129,7 @@ pub(crate) async fn a_waitpoint_that_does_not_pend_cannot_be_waited_on(world: Wo
     let ahead = held.ahead("approval").await;
     let before = world.contents().await;
     let refused = async |wish: SuspendArgs, code: &str, field: &str| {
-        let refusal = refused_as(world.suspend(wish).await, code);
-        assert_eq!(refusal.field.as_deref(), Some(field), "{code}");
+        assert_refused!(world.suspend(wish).await, code, field);
     };
     let unknown = WaitpointBinding::Pending { id: WaitpointId::new(), key: key("approval") };
     let wish = SuspendArgs { waitpoints: vec![unknown], ..held.wish("approval") };
@@ -191,8 +188,7 @@ pub(crate) async fn a_pending_waitpoint_is_closed_when_the_execution_ends(world:
     let held = world.held().await;
     let ahead = held.ahead("approval").await;
     held.complete(b"done").await.unwrap();
-    let refusal = assert_refused!(ahead.send("late").await, "target_not_signalable");
-    assert_eq!(refusal.state, Some(PublicState::Completed));
+    assert_refused!(ahead.send("late").await, "target_not_signalable", PublicState::Completed);
     assert!(world.backend.waitpoints(&held.id()).await.unwrap().is_empty());
     assert!(world.backend.close_waitpoint(close(&ahead)).await.unwrap().already);
     let before = world.contents().await;

@@ -18,8 +18,7 @@ pub(crate) async fn suspending_gives_up_the_lease_and_keeps_the_attempt(world: W
 pub(crate) async fn a_worker_cannot_use_its_lease_after_a_suspend(world: World) {
     let (held, _) = world.suspended().await;
     let before = world.contents().await;
-    let refusal = assert_refused!(held.complete(b"done").await, "execution_not_active");
-    assert_eq!(refusal.state, Some(PublicState::Suspended));
+    assert_refused!(held.complete(b"done").await, "execution_not_active", PublicState::Suspended);
     assert_refused!(held.renew().await, "execution_not_active");
     assert_refused!(held.progress(Some(50), None).await, "execution_not_active");
     assert_refused!(held.fail("network").await, "execution_not_active");

@@ -160,8 +160,7 @@ async fn has_ended(world: &World, held: &LeasedExecution, waitpoint: &Waitpoint,
     assert_eq!((ended.outcome, ended.by, ended.at), (outcome, FinishedBy::SuspensionTimeout, world.clock.now()));
     let attempts = world.attempts(&held.id()).await.attempts;
     assert_eq!(attempts[0].end.as_ref().unwrap().outcome, AttemptOutcome::SuspensionTimedOut);
-    let refusal = assert_refused!(waitpoint.send("late").await, "target_not_signalable");
-    assert_eq!(refusal.state, Some(PublicState::from(outcome)));
+    assert_refused!(waitpoint.send("late").await, "target_not_signalable", PublicState::from(outcome));
     assert!(world.backend.waitpoints(&held.id()).await.unwrap().is_empty());
     assert!(world.worker("next").claim_up_to(1).await.is_empty());
     ended.failure

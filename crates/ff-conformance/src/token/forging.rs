@@ -19,7 +19,7 @@ pub async fn forge(world: &World, many: usize) {
         for (nth, answer) in some.iter().zip(answers) {
             let held_back = world.is_guarded && *nth >= KINDS && is_held_back(&answer);
             if !held_back {
-                refused_as(answer, forger.forgery(*nth).1);
+                assert_refused!(answer, forger.forgery(*nth).1);
             }
         }
     }

@@ -7,9 +7,7 @@ use crate::world::conditions::{all, count, key, signal};
 pub(crate) async fn the_token_is_judged_before_anything_about_state_is_revealed(world: World) {
     let (held, waitpoint) = world.suspended().await;
     let forged = PresentedToken::new(format!("k1:{}", "00".repeat(32)));
-    let before = world.contents().await;
-    looks_alike(&world, &waitpoint, &forged).await;
-    assert_eq!(world.contents().await, before);
+    world.writes_nothing(looks_alike(&world, &waitpoint, &forged)).await;
     waitpoint.send("approved").await.unwrap();
     looks_alike(&world, &waitpoint, &forged).await;
     world.cancel(&held.id()).await.unwrap();
@@ -119,7 +117,7 @@ async fn looks_alike(world: &World, waitpoint: &Waitpoint, forged: &PresentedTok
     for (token, code) in [(forged, "invalid_token"), (&PresentedToken::default(), "missing_token")] {
         let known = DeliverArgs { token: token.clone(), ..waitpoint.signal("go") };
         let nowhere = DeliverArgs { execution_id: ExecutionId::new(partition, Uuid::now_v7()), ..known.clone() };
-        let refusal = refused_as(world.backend.deliver(nowhere).await, code);
+        let refusal = assert_refused!(world.backend.deliver(nowhere).await, code);
         assert_eq!((&refusal.field, refusal.state), (&None, None));
         for to in [
             WaitpointRef::Id(waitpoint.id()),
@@ -128,7 +126,7 @@ async fn looks_alike(world: &World, waitpoint: &Waitpoint, forged: &PresentedTok
             WaitpointRef::Key(key("nowhere")),
         ] {
             let args = DeliverArgs { waitpoint: to, ..known.clone() };
-            assert_eq!(refused_as(world.backend.deliver(args).await, code), refusal);
+            assert_eq!(assert_refused!(world.backend.deliver(args).await, code), refusal);
         }
     }
 }

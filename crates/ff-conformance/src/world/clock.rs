@@ -4,11 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
-use ff_core::backend::EngineStore;
-use ff_core::clock::Clock;
-use ff_core::engine_error::EngineError;
-use ff_core::types::TimestampMs;
 use ff_engine::Orchestration;
+
+use crate::records::*;
 
 /// A clock that stands still until a test moves it.
 #[derive(Clone)]

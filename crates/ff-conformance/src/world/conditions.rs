@@ -1,7 +1,6 @@
 //! Short constructors of conditions.
 
-use ff_core::suspension::{Condition, Distinct};
-use ff_core::types::{SignalName, WaitpointKey};
+use crate::records::*;
 
 /// Returns a condition that any signal at a waitpoint meets.
 pub(crate) fn signal(waitpoint: &str) -> Condition {

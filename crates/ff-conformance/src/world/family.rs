@@ -1,11 +1,8 @@
 //! Calls of a holder about its flow, and the inputs it got from upstreams.
 
-use ff_core::backend::Answer;
-use ff_core::contracts::{GrowFlowArgs, WaitForChildrenArgs, WaitedForChildren};
-use ff_core::flow::GroupState;
-
 use super::LeasedExecution;
 use super::graph::growth;
+use crate::records::*;
 
 impl LeasedExecution {
     /// Returns the node name of the execution in its flow.

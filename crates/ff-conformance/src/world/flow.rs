@@ -3,21 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
-use ff_core::backend::Answer;
-use ff_core::contracts::{
-    CancelFlowArgs, CloseFlowArgs, ClosedFlow, CreateFlowArgs, EdgeInfo, FlowCancelled, FlowEdgesArgs, FlowEventsArgs,
-    FlowHeader, FlowInfo, FlowMembersArgs, GroupInfo, GrowFlowArgs, GrownFlow, MemberInfo, ReplayArgs,
-    ReplayedExecution,
-};
-use ff_core::flow::{CancelPolicy, EdgeState, FlowEvent, FlowEventKind, edge_id, member_id};
-use ff_core::limits;
-use ff_core::partition::flow_partition;
-use ff_core::trace::TraceContext;
-use ff_core::types::{EdgeId, ExecutionId, FlowId, Kind};
 use futures_util::{StreamExt, stream};
 
 use super::graph::{Graph, growth, named};
 use super::{LeasedExecution, World};
+use crate::records::*;
 
 /// Maximum number of members that are completed at once.
 const AT_ONCE: usize = 32;

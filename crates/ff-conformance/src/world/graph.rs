@@ -2,15 +2,8 @@
 
 use std::collections::HashSet;
 
-use ff_core::backend::Answer;
-use ff_core::contracts::{EdgeAddition, EdgeSpec, GrowFlowArgs, MemberRef, NodeSpec, SubmitFlowArgs, SubmittedFlow};
-use ff_core::flow::{Join, OnSatisfied, PassMode};
-use ff_core::payload::Payload;
-use ff_core::policy::Backoff;
-use ff_core::trace::TraceContext;
-use ff_core::types::{FlowId, InputName, Kind, NodeName};
-
 use super::{Flow, World};
+use crate::records::*;
 
 /// A builder of flow submissions.
 #[derive(Clone)]

@@ -1,11 +1,7 @@
 //! A lane as an operator sees it.
 
-use ff_core::backend::Answer;
-use ff_core::contracts::{ConfigureLaneArgs, Depth, LaneInfo, LanePlace, Setting};
-use ff_core::lane::LaneState;
-use ff_core::types::{LaneId, Namespace};
-
 use super::World;
+use crate::records::*;
 
 /// A lane of a tenant.
 #[derive(Clone)]

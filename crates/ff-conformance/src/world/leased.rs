@@ -2,20 +2,8 @@
 
 use std::time::Duration;
 
-use ff_core::backend::Answer;
-use ff_core::contracts::{
-    AppendFramesArgs, ClaimedExecution, CompleteArgs, CompletedExecution, DelayArgs, DelayedExecution, FailArgs,
-    FailedAttempt, FramesAppended, Input, ProgressArgs, ReceivedSignal, RecordStepArgs, RecordedProgress, RenewArgs,
-    RenewedLease, Start, StepRecorded, StepsPage, Task,
-};
-use ff_core::execution::Failure;
-use ff_core::lease::Fence;
-use ff_core::payload::Payload;
-use ff_core::step::{StepOutcome, StepRef};
-use ff_core::stream::Frame;
-use ff_core::types::{ExecutionId, Kind, StepName};
-
 use super::World;
+use crate::records::*;
 
 /// An execution that a worker holds or held, with every call of a holder, in time or too late.
 #[derive(Clone)]

@@ -16,18 +16,10 @@ use std::sync::atomic::AtomicU16;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use ff_core::backend::{Answer, EngineBackend, EngineStore, LongPoll};
-use ff_core::contracts::{
-    Attempts, CancelArgs, CancelledExecution, ExecutionEnd, ExecutionInfo, ReplayArgs, ReplayedExecution, RevokeArgs,
-    RevokedLease,
-};
 use ff_core::doctor;
-use ff_core::execution::Tags;
-use ff_core::payload::Payload;
-use ff_core::snapshot::Snapshot;
-use ff_core::state::PublicState;
-use ff_core::types::{ExecutionId, TagKey, TagValue};
 use futures_util::future::BoxFuture;
+
+use crate::records::*;
 
 pub use clock::{TestClock, WorldClock};
 pub use flow::Flow;
@@ -161,6 +153,14 @@ impl World {
             contents.push(self.engine_store.snapshot(partition).await.unwrap());
         }
         contents
+    }
+
+    /// Makes calls that must write nothing. Returns their answer.
+    pub async fn writes_nothing<T>(&self, calls: impl Future<Output = T>) -> T {
+        let before = self.contents().await;
+        let answer = calls.await;
+        assert_eq!(self.contents().await, before);
+        answer
     }
 
     /// Checks that the doctor finds nothing wrong on any partition.

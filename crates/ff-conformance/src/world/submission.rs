@@ -2,19 +2,8 @@
 
 use std::time::Duration;
 
-use ff_core::backend::Answer;
-use ff_core::contracts::{Start, SubmitArgs, SubmittedExecution};
-use ff_core::payload::Payload;
-use ff_core::policy::{Backoff, Policy};
-use ff_core::singleton::{Debounce, KeyRule, OnConflict, Singleton};
-use ff_core::trace::TraceContext;
-use ff_core::types::{
-    Capability, ExecutionId, IdempotencyKey, Kind, LaneId, Namespace, Priority, SubmissionKey, TagKey, TagValue,
-    TimestampMs,
-};
-use uuid::Uuid;
-
 use super::World;
+use crate::records::*;
 
 /// A submission under construction.
 #[derive(Clone)]

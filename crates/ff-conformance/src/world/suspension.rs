@@ -1,17 +1,8 @@
 //! Calls of holders and operators about suspensions.
 
-use ff_core::backend::Answer;
-use ff_core::contracts::{
-    CreateWaitpointArgs, ResumeArgs, ResumedExecution, SignalsArgs, SuspendArgs, SuspendOutcome, SuspendedExecution,
-    WaitpointBinding,
-};
-use ff_core::limits;
-use ff_core::signal::Signal;
-use ff_core::suspension::{Condition, OperatorDecision};
-use ff_core::types::ExecutionId;
-
 use super::conditions::key;
 use super::{LeasedExecution, Waitpoint, World};
+use crate::records::*;
 
 impl LeasedExecution {
     /// Returns the arguments that suspend until any signal at a new waitpoint.

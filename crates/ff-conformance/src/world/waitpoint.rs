@@ -1,13 +1,7 @@
 //! A waitpoint as its sender knows it, with its token.
 
-use ff_core::backend::Answer;
-use ff_core::contracts::{DeliverArgs, DeliveredSignal, GrantedWaitpoint, WaitpointBinding, WaitpointRef};
-use ff_core::payload::Payload;
-use ff_core::signal::{Effect, Source};
-use ff_core::token::PresentedToken;
-use ff_core::types::{ExecutionId, IdempotencyKey, SignalName, WaitpointId};
-
 use super::World;
+use crate::records::*;
 
 /// A waitpoint and its token, which is all a sender needs.
 #[derive(Clone)]

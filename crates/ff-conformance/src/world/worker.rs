@@ -3,13 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use ff_core::backend::Answer;
-use ff_core::contracts::{ClaimArgs, ClaimedExecution, Control, ControlArgs, NextArgs};
-use ff_core::lease::Holder;
-use ff_core::limits;
-use ff_core::types::{Capability, Kind, LaneId, Namespace};
-
 use super::{LeasedExecution, World};
+use crate::records::*;
 
 /// A worker that takes work from the lanes of one namespace.
 #[derive(Clone)]
