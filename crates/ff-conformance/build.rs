@@ -1,5 +1,6 @@
-//! Finds the conformance tests: every `pub(crate) async fn name(world: World)` in `src/<domain>/<theme>.rs`. Writes two files: the
-//! table of the suite, and the list of themes by domain from which the tests are generated.
+//! Finds the conformance tests: every `pub(crate) async fn name(world: World)` in `src/<domain>/<theme>.rs`, which may also take
+//! `held: LeasedExecution`. Writes two files: the table of the suite, and the list of themes by domain from which the tests are
+//! generated.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
@@ -16,9 +17,13 @@ fn main() -> io::Result<()> {
             if promises.peek().is_some() {
                 of_domain += &format!("{theme}, ");
             }
-            for promise in promises {
+            for (promise, takes_held) in promises {
                 let path = format!("{domain}::{theme}::{promise}");
-                table += &format!("({path:?}, |world| Box::pin(crate::{path}(world))),\n");
+                let call = match takes_held {
+                    true => format!("async move {{ let held = world.held().await; crate::{path}(world, held).await }}"),
+                    false => format!("crate::{path}(world)"),
+                };
+                table += &format!("({path:?}, |world| Box::pin({call})),\n");
             }
         }
         if !of_domain.is_empty() {
@@ -31,8 +36,14 @@ fn main() -> io::Result<()> {
     fs::write(out.join("themes.rs"), every_theme)
 }
 
-fn promise(line: &str) -> Option<&str> {
-    line.strip_prefix("pub(crate) async fn ")?.strip_suffix("(world: World) {")
+/// Returns the name of the promise that a line begins, and whether it takes a leased execution.
+fn promise(line: &str) -> Option<(&str, bool)> {
+    let (name, parameters) = line.strip_prefix("pub(crate) async fn ")?.split_once('(')?;
+    match parameters {
+        "world: World) {" => Some((name, false)),
+        "world: World, held: LeasedExecution) {" => Some((name, true)),
+        _ => None,
+    }
 }
 
 fn sorted(folder: &Path) -> io::Result<Vec<PathBuf>> {

@@ -1,7 +1,8 @@
 //! The conformance suite: tests that every store must pass, each written once and run on every store.
 //!
 //! A promise is one such test: a `pub(crate) async fn` of a theme (`src/<domain>/<theme>.rs`) that takes a [`World`], which has a
-//! store, the layers between it and the caller, and a clock that the test controls. `build.rs` lists the promises.
+//! store, the layers between it and the caller, and a clock that the test controls. It may also take an execution that a worker
+//! holds ([`World::held`]). `build.rs` lists the promises.
 //! `tests/stores/main.rs` says which of them run in which world.
 
 #![allow(clippy::unwrap_used, reason = "everything here is a test: panicking is how it fails")]

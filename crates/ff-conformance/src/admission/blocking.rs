@@ -43,8 +43,7 @@ pub(crate) async fn an_execution_blocked_until_a_known_time_becomes_ready_by_its
     assert_eq!(world.worker("w").claim().await.id(), id);
 }
 
-pub(crate) async fn work_that_was_claimed_meanwhile_is_left_alone(world: World) {
-    let held = world.held().await;
+pub(crate) async fn work_that_was_claimed_meanwhile_is_left_alone(world: World, held: LeasedExecution) {
     assert_eq!(world.writes_nothing(block(&world, &[(held.id(), 1)], route())).await, 0, "it runs");
     world.revoke(&held.id()).await.unwrap();
     assert_eq!(block(&world, &[(held.id(), 0)], route()).await, 0, "it waits under a later epoch");

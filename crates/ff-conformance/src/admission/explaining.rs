@@ -91,8 +91,7 @@ pub(crate) async fn members_of_flows_and_suspended_work_say_what_they_wait_for(w
     assert_eq!(explained.public_state, PublicState::Suspended);
 }
 
-pub(crate) async fn explain_reports_an_end_and_refuses_an_unknown_execution(world: World) {
-    let held = world.held().await;
+pub(crate) async fn explain_reports_an_end_and_refuses_an_unknown_execution(world: World, held: LeasedExecution) {
     held.complete(b"done").await.unwrap();
     let explained = explain(&world, &held.id()).await;
     assert_eq!((explained.summary.as_str(), explained.next), ("It has ended: it is completed.", None));

@@ -39,8 +39,7 @@ pub(crate) async fn holding_and_releasing_twice_is_once(world: World) {
     assert!(release(&world, &id).await.unwrap().already);
 }
 
-pub(crate) async fn a_running_execution_under_a_hold_can_complete(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_running_execution_under_a_hold_can_complete(world: World, held: LeasedExecution) {
     assert_eq!(hold(&world, &held.id()).await.unwrap().public_state, PublicState::Active);
     held.renew().await.unwrap();
     held.complete(b"done").await.unwrap();

@@ -62,8 +62,7 @@ pub(crate) async fn work_that_is_lowered_goes_after_others(world: World) {
     assert_eq!(order, [second, first]);
 }
 
-pub(crate) async fn running_work_keeps_its_new_priority_for_later(world: World) {
-    let held = world.held().await;
+pub(crate) async fn running_work_keeps_its_new_priority_for_later(world: World, held: LeasedExecution) {
     change(&world, &held.id(), 7).await.unwrap();
     held.delay(ms(0)).await.unwrap();
     assert_eq!(world.worker("next").claim().await.task.priority.get(), 7);

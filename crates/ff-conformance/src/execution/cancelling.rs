@@ -25,16 +25,14 @@ pub(crate) async fn work_in_backoff_can_be_cancelled(world: World) {
     assert_eq!(world.ended(&id).await.failure.unwrap().category.as_str(), "network");
 }
 
-pub(crate) async fn running_work_can_be_cancelled(world: World) {
-    let held = world.held().await;
+pub(crate) async fn running_work_can_be_cancelled(world: World, held: LeasedExecution) {
     cancelled(&world, &held.id()).await;
     let history = world.attempts(&held.id()).await;
     assert_eq!(history.attempts[0].end.as_ref().unwrap().outcome, AttemptOutcome::Cancelled);
     assert_eq!((history.leases[0].fence, history.leases[0].ended), (held.fence(), LeaseEnding::Cancelled));
 }
 
-pub(crate) async fn an_execution_delayed_by_its_worker_can_be_cancelled(world: World) {
-    let held = world.held().await;
+pub(crate) async fn an_execution_delayed_by_its_worker_can_be_cancelled(world: World, held: LeasedExecution) {
     held.delay(ms(1_000)).await.unwrap();
     cancelled(&world, &held.id()).await;
     let attempts = world.attempts(&held.id()).await.attempts;
@@ -43,8 +41,7 @@ pub(crate) async fn an_execution_delayed_by_its_worker_can_be_cancelled(world: W
     assert!(world.worker("late").claim_up_to(1).await.is_empty());
 }
 
-pub(crate) async fn a_holder_of_cancelled_work_is_refused(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_holder_of_cancelled_work_is_refused(world: World, held: LeasedExecution) {
     world.cancel(&held.id()).await.unwrap();
     let before = world.contents().await;
     for refusal in [

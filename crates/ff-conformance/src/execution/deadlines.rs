@@ -110,8 +110,7 @@ pub(crate) async fn a_deadline_is_moved_wherever_the_work_is(world: World) {
     assert_refused!(held.complete(b"late").await, "execution_not_active");
 }
 
-pub(crate) async fn work_that_ends_after_its_deadline_was_moved_has_none(world: World) {
-    let held = world.held().await;
+pub(crate) async fn work_that_ends_after_its_deadline_was_moved_has_none(world: World, held: LeasedExecution) {
     extend(&world, &held.id(), world.clock.now() + 5_000).await.unwrap();
     held.complete(b"done").await.unwrap();
     world.writes_nothing(world.clock.advance(ms(5_000))).await;

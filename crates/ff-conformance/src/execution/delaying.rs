@@ -34,16 +34,14 @@ pub(crate) async fn a_worker_cannot_use_its_lease_after_a_delay(world: World) {
     second.complete(b"done").await.unwrap();
 }
 
-pub(crate) async fn a_worker_can_delay_an_execution_to_a_timestamp(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_worker_can_delay_an_execution_to_a_timestamp(world: World, held: LeasedExecution) {
     let moment = world.clock.now() + 5_000;
     assert_eq!(held.delay_to(Start::At(moment)).await.unwrap().until, moment);
     world.clock.advance(ms(5_000)).await;
     assert_eq!(world.worker("next").claim().await.id(), held.id());
 }
 
-pub(crate) async fn a_delay_into_the_past_waits_at_once(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_delay_into_the_past_waits_at_once(world: World, held: LeasedExecution) {
     let past = world.clock.now() - 1;
     assert_eq!(held.delay_to(Start::At(past)).await.unwrap().until, world.clock.now());
     assert_eq!(world.state(&held.id()).await, PublicState::Waiting);
@@ -61,8 +59,7 @@ pub(crate) async fn a_delay_is_no_failure_and_no_retry(world: World) {
     assert_eq!(read.failure, None);
 }
 
-pub(crate) async fn a_lease_given_up_is_remembered(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_lease_given_up_is_remembered(world: World, held: LeasedExecution) {
     let acquired_at = world.clock.now();
     world.clock.advance(ms(300)).await;
     let until = held.delay(ms(700)).await.unwrap().until;

@@ -285,8 +285,7 @@ pub(crate) async fn any_number_of_an_operator_is_taken_or_refused(world: World) 
     }
 }
 
-pub(crate) async fn any_wait_is_taken_or_refused(world: World) {
-    let held = world.held().await;
+pub(crate) async fn any_wait_is_taken_or_refused(world: World, held: LeasedExecution) {
     let flow = world.graph("a").submit().await;
     for n in COUNTS.into_iter().filter(|n| *n <= 1 || *n > limits::LONG_POLL_MS) {
         answered(world.long_poll.ended(&held.id(), n).await, n);

@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::prelude::*;
 
-pub(crate) async fn finished_work_has_its_result(world: World) {
-    let held = world.held().await;
+pub(crate) async fn finished_work_has_its_result(world: World, held: LeasedExecution) {
     world.clock.advance(ms(250)).await;
     assert_eq!(held.complete(b"done").await.unwrap().public_state, PublicState::Completed);
 
@@ -20,15 +19,13 @@ pub(crate) async fn finished_work_has_its_result(world: World) {
     assert_eq!(attempts[0].end.as_ref().unwrap().outcome, AttemptOutcome::Success);
 }
 
-pub(crate) async fn work_may_finish_without_a_result(world: World) {
-    let held = world.held().await;
+pub(crate) async fn work_may_finish_without_a_result(world: World, held: LeasedExecution) {
     held.complete_with(None).await.unwrap();
     let ended = world.ended(&held.id()).await;
     assert_eq!((ended.outcome, ended.result), (Outcome::Success, None));
 }
 
-pub(crate) async fn an_empty_result_is_a_result(world: World) {
-    let held = world.held().await;
+pub(crate) async fn an_empty_result_is_a_result(world: World, held: LeasedExecution) {
     held.complete(b"").await.unwrap();
     assert_eq!(world.ended(&held.id()).await.result, Some(Payload::default()));
 }
@@ -50,8 +47,7 @@ pub(crate) async fn success_leaves_no_failure_behind(world: World) {
     assert_eq!((world.describe(&id).await.failure, world.ended(&id).await.failure), (None, None));
 }
 
-pub(crate) async fn finished_work_is_not_handed_out_again(world: World) {
-    let held = world.held().await;
+pub(crate) async fn finished_work_is_not_handed_out_again(world: World, held: LeasedExecution) {
     held.complete(b"done").await.unwrap();
     world.clock.advance(ms(6 * 24 * 60 * 60 * 1_000)).await;
     assert!(world.worker("worker").claim_up_to(1).await.is_empty());
@@ -147,8 +143,7 @@ pub(crate) async fn three_retries_are_the_default(world: World) {
     assert_eq!(attempts, 4);
 }
 
-pub(crate) async fn a_permanent_failure_is_not_retried(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_permanent_failure_is_not_retried(world: World, held: LeasedExecution) {
     assert_eq!(held.fail_with("input", "not a picture", true).await.unwrap(), FailedAttempt::Failed);
     assert_eq!(world.ended(&held.id()).await.failure, Some(failure("input", "not a picture", true)));
 }

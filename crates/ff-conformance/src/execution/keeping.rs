@@ -6,8 +6,7 @@ use crate::prelude::*;
 
 const WEEK: Duration = Duration::from_millis(limits::RETENTION_MS);
 
-pub(crate) async fn finished_work_is_kept_for_seven_days(world: World) {
-    let held = world.held().await;
+pub(crate) async fn finished_work_is_kept_for_seven_days(world: World, held: LeasedExecution) {
     held.complete(b"done").await.unwrap();
     world.clock.advance(WEEK - ms(1)).await;
     assert_eq!(world.result(&held.id()).await, b"done");

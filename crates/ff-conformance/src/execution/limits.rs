@@ -11,8 +11,7 @@ pub(crate) async fn a_payload_may_have_a_mebibyte(world: World) {
     assert_refused!(over, "payload_too_large", "payload", 1_048_576, 1_048_577);
 }
 
-pub(crate) async fn a_result_may_have_a_mebibyte(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_result_may_have_a_mebibyte(world: World, held: LeasedExecution) {
     let over = world.writes_nothing(held.complete(&vec![7; limits::PAYLOAD_BYTES + 1])).await;
     assert_refused!(over, "payload_too_large", "result", 1_048_576, 1_048_577);
     held.complete(&vec![7; limits::PAYLOAD_BYTES]).await.unwrap();

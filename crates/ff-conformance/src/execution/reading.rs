@@ -17,8 +17,7 @@ pub(crate) async fn there_is_no_result_before_the_end(world: World) {
     }
 }
 
-pub(crate) async fn a_long_poll_on_an_end_returns_when_the_execution_ends(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_long_poll_on_an_end_returns_when_the_execution_ends(world: World, held: LeasedExecution) {
     let id = held.id();
     let long_poll = world.long_poll.clone();
     let waiting = tokio::spawn(async move { long_poll.ended(&id, 60_000).await });
@@ -44,22 +43,19 @@ pub(crate) async fn a_long_poll_returns_every_kind_of_end(world: World) {
     }
 }
 
-pub(crate) async fn a_long_poll_on_an_ended_execution_returns_at_once(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_long_poll_on_an_ended_execution_returns_at_once(world: World, held: LeasedExecution) {
     held.complete(b"done").await.unwrap();
     let ended = timeout(ms(10_000), world.long_poll.ended(&held.id(), 60_000)).await.expect("it has ended").unwrap();
     assert_eq!(ended, Some(world.ended(&held.id()).await));
     assert_eq!(world.long_poll.ended(&held.id(), 0).await.unwrap(), ended);
 }
 
-pub(crate) async fn a_wait_for_an_end_runs_out(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_wait_for_an_end_runs_out(world: World, held: LeasedExecution) {
     assert_eq!(world.long_poll.ended(&held.id(), 0).await.unwrap(), None);
     assert_eq!(world.long_poll.ended(&held.id(), 20).await.unwrap(), None);
 }
 
-pub(crate) async fn a_wait_for_an_end_is_refused_when_it_is_too_long(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_wait_for_an_end_is_refused_when_it_is_too_long(world: World, held: LeasedExecution) {
     held.complete(b"done").await.unwrap();
     assert!(world.long_poll.ended(&held.id(), 60_000).await.unwrap().is_some());
     assert_refused!(world.long_poll.ended(&held.id(), 60_001).await, "limit_exceeded", "wait_ms", 60_000, 60_001);
@@ -96,8 +92,7 @@ pub(crate) async fn an_execution_without_attempts_has_no_history(world: World) {
     assert!(history.attempts.is_empty() && history.leases.is_empty());
 }
 
-pub(crate) async fn the_attempt_under_way_is_part_of_the_history(world: World) {
-    let held = world.held().await;
+pub(crate) async fn the_attempt_under_way_is_part_of_the_history(world: World, held: LeasedExecution) {
     let history = world.attempts(&held.id()).await;
     assert_eq!(history.attempts.len(), 1);
     let attempt = &history.attempts[0];

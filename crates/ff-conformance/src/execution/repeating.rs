@@ -95,8 +95,7 @@ pub(crate) async fn concurrent_submissions_with_one_key_create_one_execution(wor
     assert_eq!(world.worker("worker").claim_up_to(16).await.len(), 1);
 }
 
-pub(crate) async fn finishing_twice_is_one_finish(world: World) {
-    let held = world.held().await;
+pub(crate) async fn finishing_twice_is_one_finish(world: World, held: LeasedExecution) {
     let first = held.complete(b"first").await.unwrap();
     let before = world.contents().await;
     world.clock.advance(ms(100)).await;
@@ -133,8 +132,7 @@ pub(crate) async fn a_repeated_failure_returns_the_same_retry_time(world: World)
     }
 }
 
-pub(crate) async fn failing_for_good_twice_is_one_end(world: World) {
-    let held = world.held().await;
+pub(crate) async fn failing_for_good_twice_is_one_end(world: World, held: LeasedExecution) {
     assert_eq!(held.fail_with("input", "unreadable", true).await.unwrap(), FailedAttempt::Failed);
     assert_eq!(
         world.writes_nothing(held.fail_with("other", "something else", true)).await.unwrap(),
@@ -142,8 +140,7 @@ pub(crate) async fn failing_for_good_twice_is_one_end(world: World) {
     );
 }
 
-pub(crate) async fn putting_off_twice_is_one_delay(world: World) {
-    let held = world.held().await;
+pub(crate) async fn putting_off_twice_is_one_delay(world: World, held: LeasedExecution) {
     let first = held.delay(ms(5_000)).await.unwrap();
     let before = world.contents().await;
     world.clock.advance(ms(1_000)).await;
@@ -151,8 +148,7 @@ pub(crate) async fn putting_off_twice_is_one_delay(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-pub(crate) async fn cancelling_twice_is_one_cancellation(world: World) {
-    let held = world.held().await;
+pub(crate) async fn cancelling_twice_is_one_cancellation(world: World, held: LeasedExecution) {
     let first = world.cancel(&held.id()).await.unwrap();
     assert_eq!((first.public_state, first.already), (PublicState::Cancelled, false));
     let before = world.contents().await;
@@ -162,8 +158,7 @@ pub(crate) async fn cancelling_twice_is_one_cancellation(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-pub(crate) async fn revoking_twice_is_one_revocation(world: World) {
-    let held = world.held().await;
+pub(crate) async fn revoking_twice_is_one_revocation(world: World, held: LeasedExecution) {
     let first = world.revoke(&held.id()).await.unwrap();
     assert_eq!((first.lease_epoch, first.already), (held.fence().lease_epoch, false));
     let again = world.writes_nothing(world.revoke(&held.id())).await.unwrap();
@@ -171,8 +166,7 @@ pub(crate) async fn revoking_twice_is_one_revocation(world: World) {
 }
 
 /// The second request finds a live execution and is refused.
-pub(crate) async fn replaying_twice_is_one_replay(world: World) {
-    let held = world.held().await;
+pub(crate) async fn replaying_twice_is_one_replay(world: World, held: LeasedExecution) {
     held.complete(b"done").await.unwrap();
     let args = ReplayArgs { reason: Some("again".into()), ..ReplayArgs::new(held.id()) };
     assert_eq!(world.backend.replay(args.clone()).await.unwrap().replays, 1);

@@ -37,8 +37,7 @@ pub(crate) async fn a_replay_knows_what_it_follows_and_why(world: World) {
     assert_eq!(history.iter().map(|attempt| attempt.index.0).collect::<Vec<_>>(), [0, 1]);
 }
 
-pub(crate) async fn a_replay_clears_result_failure_and_progress(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_replay_clears_result_failure_and_progress(world: World, held: LeasedExecution) {
     held.progress(Some(90), Some("nearly")).await.unwrap();
     held.complete(b"first").await.unwrap();
     world.replay(&held.id()).await.unwrap();

@@ -113,8 +113,7 @@ pub(crate) async fn a_client_reads_its_own_writes(world: World) {
 }
 
 /// The clock of a machine may be set back. Recorded times must not follow it.
-pub(crate) async fn recorded_times_do_not_run_backwards(world: World) {
-    let held = world.held().await;
+pub(crate) async fn recorded_times_do_not_run_backwards(world: World, held: LeasedExecution) {
     let before = world.describe(&held.id()).await.changed_at;
 
     world.clock.set_back(ms(10_000));

@@ -70,8 +70,7 @@ pub(crate) async fn a_member_is_work_like_any_other(world: World) {
     assert_eq!((place.flow_id, place.node.as_str(), place.inputs), (flow.id, "b", 0));
 }
 
-pub(crate) async fn work_in_no_flow_knows_of_none(world: World) {
-    let held = world.held().await;
+pub(crate) async fn work_in_no_flow_knows_of_none(world: World, held: LeasedExecution) {
     assert_eq!((&held.task.flow, held.inputs.len()), (&None, 0));
     let info = world.describe(&held.id()).await;
     assert_eq!((info.flow_id, info.node), (None, None));

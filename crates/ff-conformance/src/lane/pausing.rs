@@ -13,8 +13,7 @@ pub(crate) async fn a_paused_lane_takes_work_and_hands_out_none(world: World) {
     assert_eq!(world.worker("holder").claim_up_to(10).await.len(), 2);
 }
 
-pub(crate) async fn a_leased_execution_continues_while_its_lane_is_paused(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_leased_execution_continues_while_its_lane_is_paused(world: World, held: LeasedExecution) {
     world.lane("default").pause().await;
     held.renew().await.unwrap();
     held.complete(b"done").await.unwrap();

@@ -33,8 +33,7 @@ pub(crate) async fn a_claim_brings_everything_the_work_needs(world: World) {
 }
 
 /// Callers see which worker holds an execution, but nothing that lets them act as the holder.
-pub(crate) async fn everybody_sees_who_holds_what(world: World) {
-    let held = world.held().await;
+pub(crate) async fn everybody_sees_who_holds_what(world: World, held: LeasedExecution) {
     let read = world.describe(&held.id()).await;
     let lease = read.lease.unwrap();
     assert_eq!((lease.worker_id.as_str(), lease.worker_instance_id.as_str()), ("holder", "holder-1"));

@@ -17,8 +17,7 @@ pub(crate) async fn a_zombie_cannot_write(world: World) {
     everything_is_refused(&world, &slow, "stale_lease").await;
 }
 
-pub(crate) async fn the_current_fence_may_do_everything_in_time(world: World) {
-    let held = world.held().await;
+pub(crate) async fn the_current_fence_may_do_everything_in_time(world: World, held: LeasedExecution) {
     world.clock.advance(held.lease_ttl() - ms(1)).await;
     held.progress(Some(1), None).await.unwrap();
     held.renew().await.unwrap();
@@ -26,8 +25,7 @@ pub(crate) async fn the_current_fence_may_do_everything_in_time(world: World) {
 }
 
 /// The lease has expired, whether or not the engine has acted on it yet.
-pub(crate) async fn a_lease_past_its_end_counts_before_anybody_acts(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_lease_past_its_end_counts_before_anybody_acts(world: World, held: LeasedExecution) {
     world.clock.slip(held.lease_ttl() - ms(1));
     held.progress(Some(1), None).await.unwrap();
     world.clock.slip(ms(1));
@@ -38,14 +36,12 @@ pub(crate) async fn a_lease_past_its_end_counts_before_anybody_acts(world: World
     assert_eq!(world.state(&held.id()).await, PublicState::Waiting);
 }
 
-pub(crate) async fn a_lease_that_expired_is_called_that(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_lease_that_expired_is_called_that(world: World, held: LeasedExecution) {
     world.clock.advance(held.lease_ttl()).await;
     everything_is_refused(&world, &held, "lease_expired").await;
 }
 
-pub(crate) async fn a_lease_that_was_revoked_is_called_that(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_lease_that_was_revoked_is_called_that(world: World, held: LeasedExecution) {
     world.revoke(&held.id()).await.unwrap();
     everything_is_refused(&world, &held, "lease_revoked").await;
 }
@@ -65,8 +61,7 @@ pub(crate) async fn an_older_fence_is_stale_wherever_the_work_is(world: World) {
     everything_is_refused(&world, &first, "stale_lease").await;
 }
 
-pub(crate) async fn each_part_of_a_fence_counts(world: World) {
-    let held = world.held().await;
+pub(crate) async fn each_part_of_a_fence_counts(world: World, held: LeasedExecution) {
     let epoch = held.fence().lease_epoch;
     for forged in [
         held.with_fence(|fence| fence.lease_id = LeaseId::new()),
@@ -85,8 +80,7 @@ pub(crate) async fn a_fence_of_other_work_opens_nothing(world: World) {
     everything_is_refused(&world, &one.with_fence(|own| *own = fence), "stale_lease").await;
 }
 
-pub(crate) async fn an_execution_that_was_never_leased_cannot_be_finished(world: World) {
-    let held = world.held().await;
+pub(crate) async fn an_execution_that_was_never_leased_cannot_be_finished(world: World, held: LeasedExecution) {
     let waiting = world.submit("resize", b"dog.png").await;
     let delayed = world.job("resize").after(ms(1_000)).submit().await;
     for (id, state) in [(waiting, PublicState::Waiting), (delayed, PublicState::Delayed)] {

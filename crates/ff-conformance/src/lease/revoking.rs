@@ -2,8 +2,7 @@
 
 use crate::prelude::*;
 
-pub(crate) async fn revoked_work_waits_for_another(world: World) {
-    let held = world.held().await;
+pub(crate) async fn revoked_work_waits_for_another(world: World, held: LeasedExecution) {
     let revoked = world.revoke(&held.id()).await.unwrap();
     assert_eq!((revoked.lease_epoch, revoked.already), (held.fence().lease_epoch, false));
     let read = world.describe(&held.id()).await;
@@ -17,8 +16,7 @@ pub(crate) async fn revoked_work_waits_for_another(world: World) {
     next.complete(b"done").await.unwrap();
 }
 
-pub(crate) async fn why_a_lease_was_revoked_is_kept(world: World) {
-    let held = world.held().await;
+pub(crate) async fn why_a_lease_was_revoked_is_kept(world: World, held: LeasedExecution) {
     let reason = Some("the machine is going away: 10 %, \"now\"\n- Zoë".to_owned());
     let args = RevokeArgs { execution_id: held.id(), lease_id: None, reason: reason.clone() };
     world.backend.revoke(args).await.unwrap();
@@ -30,8 +28,7 @@ pub(crate) async fn why_a_lease_was_revoked_is_kept(world: World) {
 }
 
 /// The holder may change between reading and revoking. A revocation that names a lease revokes only that one.
-pub(crate) async fn only_the_named_lease_is_revoked(world: World) {
-    let held = world.held().await;
+pub(crate) async fn only_the_named_lease_is_revoked(world: World, held: LeasedExecution) {
     let named = |lease_id| RevokeArgs { execution_id: held.id(), lease_id: Some(lease_id), reason: None };
     assert_refused!(world.writes_nothing(world.backend.revoke(named(LeaseId::new()))).await, "stale_lease");
     assert!(!world.backend.revoke(named(held.fence().lease_id)).await.unwrap().already);
@@ -55,8 +52,7 @@ pub(crate) async fn an_execution_without_a_lease_cannot_be_revoked(world: World)
     assert_eq!(world.contents().await, before);
 }
 
-pub(crate) async fn a_revoked_lease_does_not_expire_later(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_revoked_lease_does_not_expire_later(world: World, held: LeasedExecution) {
     world.revoke(&held.id()).await.unwrap();
     world.writes_nothing(world.clock.advance(held.lease_ttl())).await;
 }

@@ -8,8 +8,7 @@ use crate::prelude::*;
 use crate::world::conditions::{all, count, named};
 
 /// Every signal is recorded with its effect, counted or not. Only a duplicate is not recorded.
-pub(crate) async fn every_delivery_returns_the_effect_of_its_signal(world: World) {
-    let held = world.held().await;
+pub(crate) async fn every_delivery_returns_the_effect_of_its_signal(world: World, held: LeasedExecution) {
     let ahead = held.ahead("b").await;
     let mut effects = vec![ahead.effect("go").await];
     let mut wish = held.wish_for(all([named("a", "go"), count(2, Distinct::Sources, &["b"])]), &["a", "b"]);
@@ -33,8 +32,7 @@ pub(crate) async fn every_delivery_returns_the_effect_of_its_signal(world: World
     assert_eq!(recorded, effects);
 }
 
-pub(crate) async fn a_signal_reads_back_as_it_was_sent(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_signal_reads_back_as_it_was_sent(world: World, held: LeasedExecution) {
     let [a] = held.wait_for(count(9, Distinct::Signals, &["a"]), ["a"]).await;
     world.clock.advance(ms(77)).await;
     for bytes in [&b"\x00\xff\r\n\xc3\x28"[..], b"{ \"a\":  1.0 }", &[0; 100_000]] {
@@ -54,8 +52,7 @@ pub(crate) async fn a_signal_reads_back_as_it_was_sent(world: World) {
     }
 }
 
-pub(crate) async fn a_signal_may_carry_nothing(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_signal_may_carry_nothing(world: World, held: LeasedExecution) {
     let [a] = held.wait_for(count(2, Distinct::Signals, &["a"]), ["a"]).await;
     for payload in [None, Some(Payload::json(""))] {
         let delivered = world.backend.deliver(DeliverArgs { payload, ..a.signal("ping") }).await.unwrap();
@@ -66,8 +63,7 @@ pub(crate) async fn a_signal_may_carry_nothing(world: World) {
     assert!(world.worker("next").claim().await.signals.iter().all(|received| received.payload.is_none()));
 }
 
-pub(crate) async fn a_waitpoint_is_known_by_its_key_as_well(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_waitpoint_is_known_by_its_key_as_well(world: World, held: LeasedExecution) {
     let ahead = held.ahead("Freigabe für Zoë").await;
     assert_eq!(world.backend.deliver(by_key(&ahead, "go")).await.unwrap().effect, Effect::Buffered);
     let waitpoint = held.wait_on("approval").await;
@@ -137,8 +133,7 @@ pub(crate) async fn finished_work_takes_no_signals(world: World) {
 }
 
 /// Exactly one of many concurrent signals meets the condition, and signals after it do not count.
-pub(crate) async fn of_many_signals_at_once_one_meets_the_condition(world: World) {
-    let held = world.held().await;
+pub(crate) async fn of_many_signals_at_once_one_meets_the_condition(world: World, held: LeasedExecution) {
     let [a] = held.wait_for(count(5, Distinct::Signals, &["a"]), ["a"]).await;
     let answers = join_all((0..20).map(|nth| {
         let a = a.clone();
@@ -164,8 +159,7 @@ pub(crate) async fn of_many_signals_at_once_one_meets_the_condition(world: World
     assert_eq!(claimed_ids, ids);
 }
 
-pub(crate) async fn work_has_been_suspended_since_before_its_signals(world: World) {
-    let held = world.held().await;
+pub(crate) async fn work_has_been_suspended_since_before_its_signals(world: World, held: LeasedExecution) {
     let [a] = held.wait_for(count(2, Distinct::Signals, &["a"]), ["a"]).await;
     let since = world.describe(&held.id()).await.changed_at;
     world.clock.advance(ms(1_000)).await;

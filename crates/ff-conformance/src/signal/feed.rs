@@ -54,8 +54,7 @@ pub(crate) async fn a_delivery_says_what_was_delivered(world: World) {
     assert_eq!(delivery.position.at, world.clock.now());
 }
 
-pub(crate) async fn decisions_and_timeouts_are_in_the_feed_and_duplicates_are_not(world: World) {
-    let held = world.held().await;
+pub(crate) async fn decisions_and_timeouts_are_in_the_feed_and_duplicates_are_not(world: World, held: LeasedExecution) {
     let ahead = held.ahead("early").await;
     ahead.send("early").await.unwrap();
     let timeout = Some(Timeout::After(1_000));

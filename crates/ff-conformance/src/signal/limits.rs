@@ -42,8 +42,7 @@ pub(crate) async fn a_caller_cannot_use_the_operator_or_engine_source(world: Wor
     assert_eq!(world.contents().await, before);
 }
 
-pub(crate) async fn five_hundred_early_signals_are_kept(world: World) {
-    let held = world.held().await;
+pub(crate) async fn five_hundred_early_signals_are_kept(world: World, held: LeasedExecution) {
     let (ahead, other) = (held.ahead("votes").await, held.ahead("other").await);
     let answers = send_many(&world, &ahead, limits::BUFFERED_SIGNALS).await;
     assert!(answers.iter().all(|answer| answer.effect == Effect::Buffered));

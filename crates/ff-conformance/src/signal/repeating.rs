@@ -5,8 +5,7 @@ use futures_util::future::join_all;
 use crate::prelude::*;
 use crate::world::conditions::{all, count, signal};
 
-pub(crate) async fn a_duplicate_counts_once(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_duplicate_counts_once(world: World, held: LeasedExecution) {
     let [a] = held.wait_for(count(2, Distinct::Signals, &["a"]), ["a"]).await;
     let once = a.signal_once("vote", "vote-1");
     let first = world.backend.deliver(once.clone()).await.unwrap();
@@ -35,8 +34,7 @@ pub(crate) async fn a_duplicate_after_the_resume_answers_with_the_first_signals_
     assert_eq!(world.signals(&held.id()).await.len(), 2);
 }
 
-pub(crate) async fn a_duplicate_of_an_early_signal_is_kept_once(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_duplicate_of_an_early_signal_is_kept_once(world: World, held: LeasedExecution) {
     let ahead = held.ahead("votes").await;
     let once = ahead.signal_once("vote", "vote-1");
     let first = world.backend.deliver(once.clone()).await.unwrap();
@@ -50,8 +48,7 @@ pub(crate) async fn a_duplicate_of_an_early_signal_is_kept_once(world: World) {
     assert_eq!(votes.effect("vote").await, Effect::Satisfied);
 }
 
-pub(crate) async fn a_key_of_a_signal_belongs_to_its_waitpoint(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_key_of_a_signal_belongs_to_its_waitpoint(world: World, held: LeasedExecution) {
     let [a, b] = held.wait_for(all([signal("a"), signal("b")]), ["a", "b"]).await;
     let first = world.backend.deliver(a.signal_once("go", "once")).await.unwrap();
     let second = world.backend.deliver(b.signal_once("go", "once")).await.unwrap();
@@ -61,8 +58,7 @@ pub(crate) async fn a_key_of_a_signal_belongs_to_its_waitpoint(world: World) {
     assert_eq!(world.backend.deliver(other.signal_once("go", "once")).await.unwrap().effect, Effect::Satisfied);
 }
 
-pub(crate) async fn a_key_of_a_signal_is_forgotten_after_its_window(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_key_of_a_signal_is_forgotten_after_its_window(world: World, held: LeasedExecution) {
     let [a] = held.wait_for(count(9, Distinct::Signals, &["a"]), ["a"]).await;
     let once = DeliverArgs { dedup_ttl_ms: 1_000, ..a.signal_once("vote", "once") };
     let first = world.backend.deliver(once.clone()).await.unwrap();
@@ -84,8 +80,7 @@ pub(crate) async fn a_key_of_a_signal_is_remembered_for_a_day_by_default(world: 
     assert_refused!(world.backend.deliver(once).await, "waitpoint_closed");
 }
 
-pub(crate) async fn a_key_sent_by_many_at_once_is_one_signal(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_key_sent_by_many_at_once_is_one_signal(world: World, held: LeasedExecution) {
     let [a] = held.wait_for(count(2, Distinct::Signals, &["a"]), ["a"]).await;
     let once = a.signal_once("vote", "once");
     let answers = join_all((0..16).map(|_| world.backend.deliver(once.clone()))).await;

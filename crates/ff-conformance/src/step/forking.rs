@@ -7,8 +7,7 @@ async fn before(world: &World, id: &ExecutionId, name: &str, key: &str) -> Answe
     world.backend.fork(ForkArgs { before_step: Some(point(name, key)), ..ForkArgs::new(*id) }).await
 }
 
-pub(crate) async fn a_fork_begins_with_the_steps_before_the_chosen_one(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_fork_begins_with_the_steps_before_the_chosen_one(world: World, held: LeasedExecution) {
     record(&held, &world, "a b! (c) d e ~e f").await;
     let source = all(&world, &held.id(), 10).await;
     let untouched = world.describe(&held.id()).await;
@@ -69,8 +68,7 @@ pub(crate) async fn whatever_state_it_is_in_an_execution_can_be_forked(world: Wo
     assert_refused!(world.backend.fork(ForkArgs::new(unknown)).await, "execution_not_found");
 }
 
-pub(crate) async fn a_fork_sent_again_is_the_same_fork(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_fork_sent_again_is_the_same_fork(world: World, held: LeasedExecution) {
     record(&held, &world, "a b").await;
     let args = ForkArgs::new(held.id());
     let first = world.backend.fork(args.clone()).await.unwrap();
@@ -100,8 +98,7 @@ pub(crate) async fn a_member_of_a_flow_is_forked_outside_it_with_what_it_was_giv
     assert_eq!(world.backend.payload(&forked.execution_id).await.unwrap(), given);
 }
 
-pub(crate) async fn a_step_that_is_not_recorded_is_nothing_to_fork_before(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_step_that_is_not_recorded_is_nothing_to_fork_before(world: World, held: LeasedExecution) {
     record(&held, &world, "a ~b").await;
     let contents = world.contents().await;
     for (name, key) in [("c", ""), ("b", ""), ("a", "1")] {
@@ -119,8 +116,7 @@ pub(crate) async fn a_lane_that_takes_no_work_takes_no_fork(world: World) {
     assert_eq!(world.contents().await, contents);
 }
 
-pub(crate) async fn a_fork_begins_with_at_most_sixteen_mebibytes(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_fork_begins_with_at_most_sixteen_mebibytes(world: World, held: LeasedExecution) {
     let full = limits::FORK_BYTES / limits::STEP_RESULT_BYTES;
     for nth in 0..full {
         // Together with its name, each result is exactly as large as a result may be.

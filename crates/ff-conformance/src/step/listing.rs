@@ -3,8 +3,7 @@
 use super::{all, record, words};
 use crate::prelude::*;
 
-pub(crate) async fn pages_together_are_all_steps_in_order(world: World) {
-    let held = world.held().await;
+pub(crate) async fn pages_together_are_all_steps_in_order(world: World, held: LeasedExecution) {
     record(&held, &world, "a b! (c) d ~d").await;
     for limit in [1, 2, 5, 6] {
         assert_eq!(words(&all(&world, &held.id(), limit).await), ["a", "b!", "(c)", "d", "~d"]);
@@ -15,8 +14,7 @@ pub(crate) async fn pages_together_are_all_steps_in_order(world: World) {
     assert_eq!(world.backend.list_steps(beyond).await.unwrap(), Default::default());
 }
 
-pub(crate) async fn a_page_ends_before_it_passes_a_mebibyte(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_page_ends_before_it_passes_a_mebibyte(world: World, held: LeasedExecution) {
     let large = vec![1; limits::STEP_RESULT_BYTES];
     for name in ["a", "b", "c", "d", "e"] {
         held.step(name, &large).await;

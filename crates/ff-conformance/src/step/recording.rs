@@ -3,8 +3,7 @@
 use super::{all, failed, named, record, recorded, room_for};
 use crate::prelude::*;
 
-pub(crate) async fn a_recorded_step_is_not_recorded_again(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_recorded_step_is_not_recorded_again(world: World, held: LeasedExecution) {
     let first = held.step("charge", b"one").await;
     assert_eq!((first.seq, first.duplicate, &first.step), (0, false, &None));
     let before = world.contents().await;
@@ -18,8 +17,7 @@ pub(crate) async fn a_recorded_step_is_not_recorded_again(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-pub(crate) async fn kind_name_and_key_tell_steps_apart(world: World) {
-    let held = world.held().await;
+pub(crate) async fn kind_name_and_key_tell_steps_apart(world: World, held: LeasedExecution) {
     record(&held, &world, "a a#1 a#2 (a) ~a b#1 ab").await;
     let steps = all(&world, &held.id(), 3).await;
     assert_eq!(steps.iter().map(|step| step.seq).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5, 6]);
@@ -98,8 +96,7 @@ pub(crate) async fn only_the_holder_records(world: World) {
     assert_eq!(recorded(&world, &id).await, ["a", "b"]);
 }
 
-pub(crate) async fn a_result_may_have_a_quarter_of_a_mebibyte(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_result_may_have_a_quarter_of_a_mebibyte(world: World, held: LeasedExecution) {
     let fits = vec![7; limits::STEP_RESULT_BYTES];
     held.step("large", &fits).await;
     let too_large = held.record(named(StepKind::Step, "larger", ""), &[&fits[..], b"x"].concat());
@@ -126,8 +123,7 @@ pub(crate) async fn there_are_as_many_steps_as_the_policy_allows(world: World) {
     assert_refused!(world.backend.record_step(one_more).await, "limit_exceeded");
 }
 
-pub(crate) async fn a_thousand_steps_are_recorded_when_nothing_else_is_said(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_thousand_steps_are_recorded_when_nothing_else_is_said(world: World, held: LeasedExecution) {
     for nth in 0..limits::STEPS {
         let step = named(StepKind::Step, "item", &nth.to_string());
         assert_eq!(world.backend.record_step(held.record(step, b"r")).await.unwrap().seq, nth);
@@ -139,8 +135,7 @@ pub(crate) async fn a_thousand_steps_are_recorded_when_nothing_else_is_said(worl
     assert_eq!(keys, (0..limits::STEPS).map(|nth| nth.to_string()).collect::<Vec<_>>());
 }
 
-pub(crate) async fn recording_leaves_lease_and_phase_alone(world: World) {
-    let held = world.held().await;
+pub(crate) async fn recording_leaves_lease_and_phase_alone(world: World, held: LeasedExecution) {
     let before = world.describe(&held.id()).await;
     world.clock.advance(ms(3)).await;
     held.step("a", b"").await;

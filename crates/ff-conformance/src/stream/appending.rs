@@ -3,8 +3,7 @@
 use super::{all, everything, patch, text, words};
 use crate::prelude::*;
 
-pub(crate) async fn frames_are_numbered_in_the_order_they_were_appended(world: World) {
-    let held = world.held().await;
+pub(crate) async fn frames_are_numbered_in_the_order_they_were_appended(world: World, held: LeasedExecution) {
     let first = held.append(text(&["a", "b"])).await.unwrap();
     assert_eq!((first.attempt_index.0, first.first, first.next), (0, 0, 2));
     world.clock.advance(ms(7)).await;
@@ -37,8 +36,7 @@ pub(crate) async fn frames_come_back_byte_for_byte(world: World) {
     assert_eq!(back.collect::<Vec<_>>(), frames);
 }
 
-pub(crate) async fn a_repeated_append_adds_nothing_twice(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_repeated_append_adds_nothing_twice(world: World, held: LeasedExecution) {
     let args = AppendFramesArgs { from: Some(0), ..held.frames(text(&["a", "b"])) };
     let first = world.backend.append_frames(args.clone()).await.unwrap();
     assert_eq!(world.backend.append_frames(args).await.unwrap(), first);
@@ -48,8 +46,7 @@ pub(crate) async fn a_repeated_append_adds_nothing_twice(world: World) {
     assert_eq!(words(&everything(&world, &all(held.id(), 10)).await.0), ["0 a", "1 b", "2 c"]);
 }
 
-pub(crate) async fn a_frame_after_a_gap_is_refused(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_frame_after_a_gap_is_refused(world: World, held: LeasedExecution) {
     held.append(text(&["a"])).await.unwrap();
     let late = AppendFramesArgs { from: Some(2), ..held.frames(text(&["c"])) };
     assert_refused!(world.backend.append_frames(late).await, "invalid_offset", "from");
@@ -80,8 +77,7 @@ pub(crate) async fn only_the_holder_appends(world: World) {
     assert_eq!(output, ["0 a", "closed 0 LeaseExpired", "superseded 0 by 1", "0 b", "closed 1 Success"]);
 }
 
-pub(crate) async fn a_wrong_stream_request_is_refused_and_writes_nothing(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_wrong_stream_request_is_refused_and_writes_nothing(world: World, held: LeasedExecution) {
     let before = world.contents().await;
     let bytes = |count| Frame::new(FrameType::bytes(), vec![7; count]);
     let with = |frames, change: fn(&mut AppendFramesArgs)| {
@@ -107,8 +103,7 @@ pub(crate) async fn a_wrong_stream_request_is_refused_and_writes_nothing(world: 
     assert_eq!(world.contents().await, before);
 }
 
-pub(crate) async fn a_stream_does_not_change_its_kind(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_stream_does_not_change_its_kind(world: World, held: LeasedExecution) {
     let bounded = AppendFramesArgs { max_frames: Some(7), ..held.frames(text(&["a"])) };
     world.backend.append_frames(bounded).await.unwrap();
     let before = world.contents().await;
@@ -125,8 +120,7 @@ pub(crate) async fn a_stream_does_not_change_its_kind(world: World) {
     held.append(text(&["b"])).await.unwrap();
 }
 
-pub(crate) async fn limits_hold_at_them_and_not_one_past_them(world: World) {
-    let held = world.held().await;
+pub(crate) async fn limits_hold_at_them_and_not_one_past_them(world: World, held: LeasedExecution) {
     let largest = Frame::new(FrameType::bytes(), vec![7; limits::FRAME_BYTES]);
     held.append(vec![largest; limits::APPEND_BYTES / limits::FRAME_BYTES]).await.unwrap();
     let most = vec![Frame::text("x"); limits::APPEND_FRAMES];

@@ -8,8 +8,7 @@ use tokio::time::timeout;
 use super::{all, everything, one, text, words};
 use crate::prelude::*;
 
-pub(crate) async fn a_waiting_reader_gets_a_new_frame_at_once(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_waiting_reader_gets_a_new_frame_at_once(world: World, held: LeasedExecution) {
     held.append(text(&["a"])).await.unwrap();
     let page = read_page_while(&world, &all(held.id(), 10), async {
         held.append(text(&["b"])).await.unwrap();
@@ -18,8 +17,7 @@ pub(crate) async fn a_waiting_reader_gets_a_new_frame_at_once(world: World) {
     assert_eq!(words(&page.items), ["1 b"]);
 }
 
-pub(crate) async fn a_waiting_reader_gets_the_end_of_a_stream_at_once(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_waiting_reader_gets_the_end_of_a_stream_at_once(world: World, held: LeasedExecution) {
     held.append(text(&["a"])).await.unwrap();
     let page = read_page_while(&world, &one(held.id(), 0, 10), async {
         held.complete(b"done").await.unwrap();
@@ -28,8 +26,7 @@ pub(crate) async fn a_waiting_reader_gets_the_end_of_a_stream_at_once(world: Wor
     assert_eq!((words(&page.items), page.ended), (vec!["closed 0 Success".to_owned()], true));
 }
 
-pub(crate) async fn a_waiting_reader_learns_of_another_attempt_at_once(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_waiting_reader_learns_of_another_attempt_at_once(world: World, held: LeasedExecution) {
     held.append(text(&["a"])).await.unwrap();
     let page =
         read_page_while(&world, &all(held.id(), 10), async { world.clock.advance(held.lease_ttl()).await }).await;
@@ -60,8 +57,7 @@ pub(crate) async fn a_reader_of_an_execution_without_output_gets_its_end(world: 
     assert_eq!(page.outcome, Some(Outcome::Cancelled));
 }
 
-pub(crate) async fn a_reader_of_output_that_ended_does_not_wait(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_reader_of_output_that_ended_does_not_wait(world: World, held: LeasedExecution) {
     held.append(text(&["a"])).await.unwrap();
     held.complete(b"done").await.unwrap();
     let (_, last) = everything(&world, &all(held.id(), 10)).await;
@@ -70,8 +66,7 @@ pub(crate) async fn a_reader_of_output_that_ended_does_not_wait(world: World) {
     assert!(page.ended && page.items.is_empty());
 }
 
-pub(crate) async fn a_wait_for_output_runs_out(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_wait_for_output_runs_out(world: World, held: LeasedExecution) {
     held.append(text(&["a"])).await.unwrap();
     let (_, reader) = everything(&world, &all(held.id(), 10)).await;
     let args = ReadStreamArgs { from: Some(reader.next), ..all(held.id(), 10) };

@@ -16,8 +16,7 @@ pub(crate) async fn a_bounded_stream_keeps_its_last_frames_and_reports_the_trimm
     assert_eq!(words(&page(&world, &all(held.id(), 10), Some(cursor)).await.items), ["5 f", "6 g"]);
 }
 
-pub(crate) async fn a_stream_bounded_in_bytes_keeps_no_more(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_stream_bounded_in_bytes_keeps_no_more(world: World, held: LeasedExecution) {
     let most = limits::STREAM_MIN_BYTES;
     for _ in 0..20 {
         let frames = vec![Frame::text("x".repeat(5_000)); 3];
@@ -29,8 +28,7 @@ pub(crate) async fn a_stream_bounded_in_bytes_keeps_no_more(world: World) {
     assert!(frames.len() as u64 * 5_000 <= most && frames.len() as u64 * 5_000 > most / 2, "{}", frames.len());
 }
 
-pub(crate) async fn a_best_effort_stream_keeps_a_thousand_frames(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_best_effort_stream_keeps_a_thousand_frames(world: World, held: LeasedExecution) {
     for _ in 0..3 {
         let frames = vec![Frame::text("x"); 400];
         let args = AppendFramesArgs { mode: Some(StreamMode::BestEffort), ..held.frames(frames) };
@@ -41,8 +39,7 @@ pub(crate) async fn a_best_effort_stream_keeps_a_thousand_frames(world: World) {
     assert_eq!(items.len(), 1_001);
 }
 
-pub(crate) async fn a_summary_is_the_document_and_then_its_patches(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_summary_is_the_document_and_then_its_patches(world: World, held: LeasedExecution) {
     summarise(&world, &held, &[r#"{"a":1,"b":{"c":2}}"#, r#"{"b":{"c":null,"d":3}}"#]).await;
     let (items, reader) = everything(&world, &all(held.id(), 10)).await;
     assert_eq!(words(&items), [r#"summary 2 {"a":1,"b":{"d":3}}"#]);
@@ -58,15 +55,13 @@ pub(crate) async fn a_summary_is_the_document_and_then_its_patches(world: World)
     assert!(last.ended);
 }
 
-pub(crate) async fn a_summary_keeps_numbers_as_they_were_written(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_summary_keeps_numbers_as_they_were_written(world: World, held: LeasedExecution) {
     summarise(&world, &held, &[r#"{"big":9007199254740993,"exact":1.10}"#, r#"{"empty":[],"none":{}}"#]).await;
     let document = r#"summary 2 {"big":9007199254740993,"empty":[],"exact":1.10,"none":{}}"#;
     assert_eq!(words(&everything(&world, &all(held.id(), 10)).await.0), [document]);
 }
 
-pub(crate) async fn a_reader_too_far_behind_gets_the_summary_document(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_reader_too_far_behind_gets_the_summary_document(world: World, held: LeasedExecution) {
     summarise(&world, &held, &[r#"{"a":1}"#]).await;
     let (_, reader) = everything(&world, &all(held.id(), 10)).await;
     let many = vec![r#"{"b":2}"#; usize::try_from(limits::SUMMARY_PATCHES).unwrap() + 1];

@@ -108,8 +108,7 @@ pub(crate) async fn a_cursor_that_was_not_given_out_is_refused(world: World) {
     }
 }
 
-pub(crate) async fn output_of_what_is_not_there_is_refused(world: World) {
-    let held = world.held().await;
+pub(crate) async fn output_of_what_is_not_there_is_refused(world: World, held: LeasedExecution) {
     assert_refused!(world.backend.read_stream(one(held.id(), 1, 10)).await, "stream_not_found");
     let gone = ExecutionId::new(held.id().partition(), Uuid::nil());
     assert_refused!(world.backend.read_stream(all(gone, 10)).await, "execution_not_found");

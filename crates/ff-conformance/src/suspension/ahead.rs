@@ -3,8 +3,7 @@
 use crate::prelude::*;
 use crate::world::conditions::{all, any, count, key, named, signal};
 
-pub(crate) async fn an_early_signal_is_kept_and_satisfies(world: World) {
-    let held = world.held().await;
+pub(crate) async fn an_early_signal_is_kept_and_satisfies(world: World, held: LeasedExecution) {
     let ahead = held.ahead("approval").await;
     let early = ahead.send("approved").await.unwrap();
     assert_eq!(early.effect, Effect::Buffered);
@@ -19,8 +18,7 @@ pub(crate) async fn an_early_signal_is_kept_and_satisfies(world: World) {
     held.complete(b"done").await.unwrap();
 }
 
-pub(crate) async fn early_signals_count_towards_a_tree_as_well(world: World) {
-    let held = world.held().await;
+pub(crate) async fn early_signals_count_towards_a_tree_as_well(world: World, held: LeasedExecution) {
     let ahead = held.ahead("votes").await;
     ahead.send("first").await.unwrap();
     let tree = all([count(2, Distinct::Signals, &["votes"]), signal("other")]);
@@ -35,8 +33,7 @@ pub(crate) async fn early_signals_count_towards_a_tree_as_well(world: World) {
 
 /// Early signals of several waitpoints count in the order in which the holder names the waitpoints, and within a waitpoint in the
 /// order of arrival.
-pub(crate) async fn early_signals_of_several_waitpoints_may_satisfy_together(world: World) {
-    let held = world.held().await;
+pub(crate) async fn early_signals_of_several_waitpoints_may_satisfy_together(world: World, held: LeasedExecution) {
     let (a, b) = (held.ahead("a").await, held.ahead("b").await);
     for (waitpoint, name) in [(&b, "b1"), (&a, "a1"), (&b, "b2"), (&a, "a2")] {
         waitpoint.send(name).await.unwrap();
@@ -56,8 +53,7 @@ pub(crate) async fn early_signals_of_several_waitpoints_may_satisfy_together(wor
     assert_eq!(names, ["a1", "a2", "b1"]);
 }
 
-pub(crate) async fn early_signals_that_do_not_count_satisfy_nothing(world: World) {
-    let held = world.held().await;
+pub(crate) async fn early_signals_that_do_not_count_satisfy_nothing(world: World, held: LeasedExecution) {
     let ahead = held.ahead("approval").await;
     assert_eq!(ahead.effect("other").await, Effect::Buffered);
     let wish = SuspendArgs { condition: named("approval", "approved"), ..on(&held, &ahead) };
@@ -66,8 +62,7 @@ pub(crate) async fn early_signals_that_do_not_count_satisfy_nothing(world: World
     assert_eq!(world.worker("next").claim().await.signal_names(), ["approved"]);
 }
 
-pub(crate) async fn the_same_key_is_the_same_waitpoint_while_it_pends(world: World) {
-    let held = world.held().await;
+pub(crate) async fn the_same_key_is_the_same_waitpoint_while_it_pends(world: World, held: LeasedExecution) {
     let args = CreateWaitpointArgs { expires_in_ms: 1_000, ..held.ahead_args("approval") };
     let first = world.backend.create_waitpoint(args.clone()).await.unwrap();
     let before = world.contents().await;
@@ -80,8 +75,7 @@ pub(crate) async fn the_same_key_is_the_same_waitpoint_while_it_pends(world: Wor
     assert_ne!(second.waitpoint_token, first.waitpoint_token);
 }
 
-pub(crate) async fn an_expired_pending_waitpoint_takes_no_more_signals(world: World) {
-    let held = world.held().await;
+pub(crate) async fn an_expired_pending_waitpoint_takes_no_more_signals(world: World, held: LeasedExecution) {
     let args = CreateWaitpointArgs { expires_in_ms: 1_000, ..held.ahead_args("approval") };
     world.backend.create_waitpoint(args).await.unwrap();
     let ahead = held.ahead("approval").await;
@@ -97,8 +91,7 @@ pub(crate) async fn an_expired_pending_waitpoint_takes_no_more_signals(world: Wo
     let [_] = held.wait(held.wish("approval")).await;
 }
 
-pub(crate) async fn a_waitpoint_made_ahead_can_be_closed_once(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_waitpoint_made_ahead_can_be_closed_once(world: World, held: LeasedExecution) {
     let ahead = held.ahead("approval").await;
     ahead.send("early").await.unwrap();
     assert!(!world.backend.close_waitpoint(close(&ahead)).await.unwrap().already);
@@ -124,8 +117,7 @@ pub(crate) async fn the_waitpoint_of_a_suspension_cannot_be_closed(world: World)
     assert!(world.backend.close_waitpoint(close(&waitpoint)).await.unwrap().already, "its suspension is over");
 }
 
-pub(crate) async fn a_waitpoint_that_does_not_pend_cannot_be_waited_on(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_waitpoint_that_does_not_pend_cannot_be_waited_on(world: World, held: LeasedExecution) {
     let ahead = held.ahead("approval").await;
     let before = world.contents().await;
     let refused = async |wish: SuspendArgs, code: &str, field: &str| {
@@ -148,8 +140,7 @@ pub(crate) async fn a_waitpoint_that_does_not_pend_cannot_be_waited_on(world: Wo
     refused(on(&again, &ahead), "waitpoint_not_pending", "waitpoints[0].id").await;
 }
 
-pub(crate) async fn only_the_holder_makes_waitpoints(world: World) {
-    let held = world.held().await;
+pub(crate) async fn only_the_holder_makes_waitpoints(world: World, held: LeasedExecution) {
     let before = world.contents().await;
     let stale = held.with_fence(|fence| fence.lease_epoch = fence.lease_epoch.next());
     assert_refused!(world.backend.create_waitpoint(stale.ahead_args("approval")).await, "stale_lease");
@@ -171,8 +162,7 @@ pub(crate) async fn a_waitpoint_made_ahead_outlives_its_makers_lease(world: Worl
 }
 
 /// A suspension on other waitpoints leaves a pending waitpoint as it is.
-pub(crate) async fn a_pending_waitpoint_stays_pending_during_another_suspension(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_pending_waitpoint_stays_pending_during_another_suspension(world: World, held: LeasedExecution) {
     let ahead = held.ahead("later").await;
     let waitpoint = held.wait_on("now").await;
     assert_eq!(ahead.effect("early").await, Effect::Buffered);
@@ -184,8 +174,7 @@ pub(crate) async fn a_pending_waitpoint_stays_pending_during_another_suspension(
     assert!(matches!(outcome, SuspendOutcome::AlreadySatisfied { .. }));
 }
 
-pub(crate) async fn a_pending_waitpoint_is_closed_when_the_execution_ends(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_pending_waitpoint_is_closed_when_the_execution_ends(world: World, held: LeasedExecution) {
     let ahead = held.ahead("approval").await;
     held.complete(b"done").await.unwrap();
     assert_refused!(ahead.send("late").await, "target_not_signalable", PublicState::Completed);

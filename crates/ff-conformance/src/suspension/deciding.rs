@@ -35,8 +35,7 @@ pub(crate) async fn the_worker_hears_what_was_decided(world: World) {
     }
 }
 
-pub(crate) async fn a_decision_comes_after_what_had_counted(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_decision_comes_after_what_had_counted(world: World, held: LeasedExecution) {
     let [votes] = held.wait_for(count(3, Distinct::Signals, &["votes"]), ["votes"]).await;
     votes.send("first").await.unwrap();
     votes.send("second").await.unwrap();
@@ -46,8 +45,7 @@ pub(crate) async fn a_decision_comes_after_what_had_counted(world: World) {
     assert_eq!(next.signals[2].payload, None);
 }
 
-pub(crate) async fn an_operator_ends_what_only_an_operator_can(world: World) {
-    let held = world.held().await;
+pub(crate) async fn an_operator_ends_what_only_an_operator_can(world: World, held: LeasedExecution) {
     let [waitpoint] = held.wait_for(Condition::OperatorOnly, ["review"]).await;
     assert_eq!(waitpoint.effect("go").await, Effect::NotInCondition);
     world.decide(&held.id(), OperatorDecision::Reject).await.unwrap();
@@ -147,8 +145,7 @@ pub(crate) async fn an_operator_can_set_the_resume_delay(world: World) {
     }
 }
 
-pub(crate) async fn a_decision_closes_every_waitpoint(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_decision_closes_every_waitpoint(world: World, held: LeasedExecution) {
     let waitpoints = held.wait_for(count(2, Distinct::Waitpoints, &["a", "b"]), ["a", "b"]).await;
     world.decide(&held.id(), OperatorDecision::Resume).await.unwrap();
     let before = world.contents().await;

@@ -3,8 +3,7 @@
 use crate::prelude::*;
 use crate::world::conditions::{all, signal};
 
-pub(crate) async fn suspended_work_can_be_cancelled(world: World) {
-    let held = world.held().await;
+pub(crate) async fn suspended_work_can_be_cancelled(world: World, held: LeasedExecution) {
     let waitpoints = held.wait_for(all([signal("a"), signal("b")]), ["a", "b"]).await;
     waitpoints[0].send("half").await.unwrap();
     world.cancel(&held.id()).await.unwrap();
@@ -86,16 +85,14 @@ pub(crate) async fn every_end_of_a_suspension_can_be_replayed(world: World) {
 }
 
 /// The reply was lost before the execution ended. It is still the answer to a repeated call.
-pub(crate) async fn a_repeated_suspend_is_answered_after_the_execution_ended(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_repeated_suspend_is_answered_after_the_execution_ended(world: World, held: LeasedExecution) {
     let first = world.suspend(held.wish("approval")).await.unwrap();
     world.cancel(&held.id()).await.unwrap();
     assert_eq!(world.writes_nothing(world.suspend(held.wish("approval"))).await.unwrap(), first);
     assert_refused!(held.complete(b"late").await, "execution_not_active");
 }
 
-pub(crate) async fn a_long_poll_on_an_end_returns_a_suspension_timeout(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_long_poll_on_an_end_returns_a_suspension_timeout(world: World, held: LeasedExecution) {
     let [_] = held.wait(SuspendArgs { timeout: Some(Timeout::After(1_000)), ..held.wish("approval") }).await;
     assert_eq!(world.long_poll.ended(&held.id(), 20).await.unwrap(), None);
     world.clock.advance(ms(1_000)).await;

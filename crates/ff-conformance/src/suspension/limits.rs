@@ -3,8 +3,7 @@
 use crate::prelude::*;
 use crate::world::conditions::{all, any, count, key, nested, signal};
 
-pub(crate) async fn a_condition_may_be_four_deep(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_condition_may_be_four_deep(world: World, held: LeasedExecution) {
     let deep = |times| held.wish_for(nested(times, signal("a")), &["a"]);
     assert_refused!(
         suspend(&world, deep(4)).await,
@@ -16,15 +15,13 @@ pub(crate) async fn a_condition_may_be_four_deep(world: World) {
     let [_] = held.wait(deep(3)).await;
 }
 
-pub(crate) async fn a_condition_may_have_sixty_four_nodes(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_condition_may_have_sixty_four_nodes(world: World, held: LeasedExecution) {
     let wide = |leaves: usize| held.wish_for(any(vec![signal("a"); leaves]), &["a"]);
     assert_refused!(suspend(&world, wide(64)).await, "limit_exceeded", "condition", 64, 65);
     let [_] = held.wait(wide(63)).await;
 }
 
-pub(crate) async fn a_condition_may_need_a_thousand_signals(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_condition_may_need_a_thousand_signals(world: World, held: LeasedExecution) {
     let needing = |n| {
         let of = Distinct::Signals;
         held.wish_for(all([count(n, of, &["a"]), count(500, of, &["a"])]), &["a"])
@@ -33,8 +30,7 @@ pub(crate) async fn a_condition_may_need_a_thousand_signals(world: World) {
     let [_] = held.wait(needing(500)).await;
 }
 
-pub(crate) async fn a_count_that_cannot_be_met_is_refused(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_count_that_cannot_be_met_is_refused(world: World, held: LeasedExecution) {
     let of = |condition| held.wish_for(condition, &["a", "b"]);
     let too_many = of(count(3, Distinct::Waitpoints, &["a", "b"]));
     assert_refused!(suspend(&world, too_many).await, "invalid_input", "condition.n", 2, 3);
@@ -53,8 +49,7 @@ pub(crate) async fn a_count_that_cannot_be_met_is_refused(world: World) {
     let [_, _] = held.wait(of(count(2, Distinct::Waitpoints, &["a", "b"]))).await;
 }
 
-pub(crate) async fn a_malformed_condition_is_refused_where_it_is_wrong(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_malformed_condition_is_refused_where_it_is_wrong(world: World, held: LeasedExecution) {
     let of = |condition| held.wish_for(condition, &["a"]);
     assert_refused!(suspend(&world, of(all([]))).await, "invalid_input", "condition.members");
     assert_refused!(
@@ -73,8 +68,7 @@ pub(crate) async fn a_malformed_condition_is_refused_where_it_is_wrong(world: Wo
     }
 }
 
-pub(crate) async fn a_suspension_waits_on_one_to_sixty_four_waitpoints(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_suspension_waits_on_one_to_sixty_four_waitpoints(world: World, held: LeasedExecution) {
     let on = |names: &[String]| SuspendArgs {
         waitpoints: names.iter().map(|name| WaitpointBinding::Fresh { key: key(name) }).collect(),
         condition: Condition::OperatorOnly,
@@ -90,8 +84,7 @@ pub(crate) async fn a_suspension_waits_on_one_to_sixty_four_waitpoints(world: Wo
     let _: [_; 64] = held.wait(on(&names[..64])).await;
 }
 
-pub(crate) async fn a_timeout_lies_ahead_and_not_too_far(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_timeout_lies_ahead_and_not_too_far(world: World, held: LeasedExecution) {
     let after = |timeout| SuspendArgs { timeout: Some(timeout), ..held.wish("a") };
     let now = world.clock.now();
     assert_refused!(suspend(&world, after(Timeout::At(now))).await, "invalid_input", "timeout_at");
@@ -110,8 +103,7 @@ pub(crate) async fn a_timeout_lies_ahead_and_not_too_far(world: World) {
     let [_] = held.wait(after(Timeout::At(end_of_time))).await;
 }
 
-pub(crate) async fn a_wish_keeps_to_the_limits_of_its_parts(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_wish_keeps_to_the_limits_of_its_parts(world: World, held: LeasedExecution) {
     let policy = |resume_delay_ms| ResumePolicy { resume_delay_ms, ..ResumePolicy::default() };
     let wish = SuspendArgs {
         resume_policy: policy(limits::SPAN_MAX_MS),
@@ -140,8 +132,7 @@ pub(crate) async fn a_wish_keeps_to_the_limits_of_its_parts(world: World) {
     world.backend.resume(large(limits::SIGNAL_BYTES)).await.unwrap();
 }
 
-pub(crate) async fn work_may_have_sixty_four_waitpoints_made_ahead(world: World) {
-    let held = world.held().await;
+pub(crate) async fn work_may_have_sixty_four_waitpoints_made_ahead(world: World, held: LeasedExecution) {
     for nth in 0..limits::PENDING_WAITPOINTS {
         held.ahead(&format!("w{nth}")).await;
     }
@@ -160,8 +151,7 @@ pub(crate) async fn work_may_have_sixty_four_waitpoints_made_ahead(world: World)
     held.ahead("more").await;
 }
 
-pub(crate) async fn a_waitpoint_made_ahead_pends_for_a_while(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_waitpoint_made_ahead_pends_for_a_while(world: World, held: LeasedExecution) {
     let for_ms = |expires_in_ms| CreateWaitpointArgs { expires_in_ms, ..held.ahead_args("a") };
     let before = world.contents().await;
     assert_refused!(world.backend.create_waitpoint(for_ms(0)).await, "invalid_input", "expires_in_ms");

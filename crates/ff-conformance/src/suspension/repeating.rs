@@ -2,8 +2,7 @@
 
 use crate::prelude::*;
 
-pub(crate) async fn suspending_twice_with_one_idempotency_key_is_one_suspension(world: World) {
-    let held = world.held().await;
+pub(crate) async fn suspending_twice_with_one_idempotency_key_is_one_suspension(world: World, held: LeasedExecution) {
     let wish = under("once", held.wish("approval"));
     let first = world.suspend(wish.clone()).await.unwrap();
     let before = world.contents().await;
@@ -25,8 +24,7 @@ pub(crate) async fn a_key_gives_the_first_answer_after_the_resume_as_well(world:
     assert_eq!(world.state(&held.id()).await, PublicState::Suspended);
 }
 
-pub(crate) async fn a_key_of_a_suspension_is_forgotten_after_its_window(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_key_of_a_suspension_is_forgotten_after_its_window(world: World, held: LeasedExecution) {
     let wish = SuspendArgs { dedup_ttl_ms: 1_000, ..under("once", held.wish("approval")) };
     let [waitpoint] = held.wait(wish.clone()).await;
     let first = waitpoint.granted.waitpoint_id;
@@ -60,8 +58,7 @@ pub(crate) async fn a_key_of_a_suspension_belongs_to_its_execution(world: World)
 }
 
 /// Without a key, the released fence identifies a repeated call.
-pub(crate) async fn a_holder_whose_reply_got_lost_is_answered_as_the_first_time(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_holder_whose_reply_got_lost_is_answered_as_the_first_time(world: World, held: LeasedExecution) {
     let [waitpoint] = held.wait(held.wish("approval")).await;
     let first = world.writes_nothing(world.suspend(held.wish("approval"))).await.unwrap();
     assert_eq!((&first.outcome, &first.waitpoints), (&SuspendOutcome::Suspended, &vec![waitpoint.granted.clone()]));
@@ -71,8 +68,7 @@ pub(crate) async fn a_holder_whose_reply_got_lost_is_answered_as_the_first_time(
     assert_refused!(world.suspend(held.wish("approval")).await, "stale_lease");
 }
 
-pub(crate) async fn a_repeated_suspend_returns_already_satisfied_again(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_repeated_suspend_returns_already_satisfied_again(world: World, held: LeasedExecution) {
     let ahead = held.ahead("approval").await;
     ahead.send("approved").await.unwrap();
     let wish = SuspendArgs { waitpoints: vec![ahead.binding()], ..held.wish("approval") };

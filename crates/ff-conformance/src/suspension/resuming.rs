@@ -7,8 +7,7 @@ use tokio::time::timeout;
 use crate::prelude::*;
 use crate::world::conditions::{any, count, named, signal};
 
-pub(crate) async fn a_resumed_execution_continues_the_same_attempt(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_resumed_execution_continues_the_same_attempt(world: World, held: LeasedExecution) {
     held.progress(Some(40), Some("asked")).await.unwrap();
     let [waitpoint] = held.wait(SuspendArgs { continuation: Some("step 3".into()), ..held.wish("approval") }).await;
     let suspension = world.describe(&held.id()).await.suspension.unwrap();
@@ -31,8 +30,7 @@ pub(crate) async fn a_resumed_execution_continues_the_same_attempt(world: World)
     assert_eq!(read.progress.unwrap().percent, Some(40));
 }
 
-pub(crate) async fn a_resumed_worker_is_handed_its_signals_with_their_bytes(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_resumed_worker_is_handed_its_signals_with_their_bytes(world: World, held: LeasedExecution) {
     let [a] = held.wait_for(count(3, Distinct::Signals, &["a"]), ["a"]).await;
     let payloads = [
         Some(Payload::new(ContentType::parse("text/plain; charset=latin1").unwrap(), &b"\x00\xff\r\n\xc3\x28"[..])),
@@ -60,8 +58,7 @@ pub(crate) async fn work_that_never_waited_brings_no_signals(world: World) {
 }
 
 /// Signals that met the condition come first, then others that counted, then signals that did not count.
-pub(crate) async fn a_worker_that_requests_all_signals_gets_uncounted_ones_too(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_worker_that_requests_all_signals_gets_uncounted_ones_too(world: World, held: LeasedExecution) {
     let either = any([count(2, Distinct::Signals, &["a"]), named("b", "go")]);
     let resume_policy = ResumePolicy { signals: SignalSelection::All, ..ResumePolicy::default() };
     let [a, b] = held.wait(SuspendArgs { resume_policy, ..held.wish_for(either, &["a", "b"]) }).await;
@@ -71,8 +68,7 @@ pub(crate) async fn a_worker_that_requests_all_signals_gets_uncounted_ones_too(w
     assert_eq!(world.worker("next").claim().await.signal_names(), ["go", "half", "note"]);
 }
 
-pub(crate) async fn a_resume_delay_is_waited_and_then_runs(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_resume_delay_is_waited_and_then_runs(world: World, held: LeasedExecution) {
     let resume_policy = ResumePolicy { resume_delay_ms: 5_000, ..ResumePolicy::default() };
     let [waitpoint] = held.wait(SuspendArgs { resume_policy, ..held.wish("approval") }).await;
     assert_eq!(waitpoint.effect("approved").await, Effect::Satisfied);
@@ -99,8 +95,7 @@ pub(crate) async fn a_waiting_worker_gets_what_an_operator_releases(world: World
     assert_eq!((got.id(), got.signal_names()), (held.id(), vec!["approved"]));
 }
 
-pub(crate) async fn a_waiting_worker_gets_what_a_timeout_releases(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_waiting_worker_gets_what_a_timeout_releases(world: World, held: LeasedExecution) {
     let timeout = Some(Timeout::After(1_000));
     let wish = SuspendArgs { timeout, timeout_behavior: TimeoutBehavior::AutoResume, ..held.wish("approval") };
     let [_] = held.wait(wish).await;
@@ -125,8 +120,7 @@ pub(crate) async fn a_try_that_starts_over_still_finds_its_signals(world: World)
     assert_eq!(retried.signal_names(), ["approved"]);
 }
 
-pub(crate) async fn more_than_four_mebibytes_of_signals_are_read_one_by_one(world: World) {
-    let held = world.held().await;
+pub(crate) async fn more_than_four_mebibytes_of_signals_are_read_one_by_one(world: World, held: LeasedExecution) {
     let [a] = held.wait_for(count(17, Distinct::Signals, &["a"]), ["a"]).await;
     let large = |nth: u8| Some(Payload::bytes(vec![nth; limits::SIGNAL_BYTES]));
     for nth in 0..17 {

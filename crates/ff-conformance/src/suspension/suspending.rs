@@ -3,8 +3,7 @@
 use crate::prelude::*;
 use crate::world::conditions::{all, any, key, signal};
 
-pub(crate) async fn suspending_gives_up_the_lease_and_keeps_the_attempt(world: World) {
-    let held = world.held().await;
+pub(crate) async fn suspending_gives_up_the_lease_and_keeps_the_attempt(world: World, held: LeasedExecution) {
     world.clock.advance(ms(400)).await;
     held.wait_on("approval").await;
     let read = world.describe(&held.id()).await;
@@ -27,8 +26,7 @@ pub(crate) async fn a_worker_cannot_use_its_lease_after_a_suspend(world: World) 
     assert_eq!(world.contents().await, before);
 }
 
-pub(crate) async fn only_its_holder_can_suspend_work(world: World) {
-    let held = world.held().await;
+pub(crate) async fn only_its_holder_can_suspend_work(world: World, held: LeasedExecution) {
     let unleased = world.submit("shrink", b"dog.png").await;
     let before = world.contents().await;
     let stranger = held.with_fence(|fence| fence.lease_id = LeaseId::new());
@@ -67,8 +65,7 @@ pub(crate) async fn suspended_work_is_not_handed_out(world: World) {
     assert_refused!(world.replay(&held.id()).await, "execution_not_terminal");
 }
 
-pub(crate) async fn a_suspension_reads_back_as_requested(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_suspension_reads_back_as_requested(world: World, held: LeasedExecution) {
     world.clock.advance(ms(100)).await;
     let wish = SuspendArgs {
         reason: SuspendReason::WaitingForToolResult,
@@ -94,8 +91,7 @@ pub(crate) async fn a_suspension_reads_back_as_requested(world: World) {
     assert_eq!(world.describe(&held.id()).await.suspension.unwrap().signals_counted, 1);
 }
 
-pub(crate) async fn open_waitpoints_are_listed_without_their_tokens(world: World) {
-    let held = world.held().await;
+pub(crate) async fn open_waitpoints_are_listed_without_their_tokens(world: World, held: LeasedExecution) {
     let ahead = held.ahead("early").await;
     ahead.send("note").await.unwrap();
     world.clock.advance(ms(1)).await;
@@ -132,8 +128,7 @@ pub(crate) async fn every_reason_has_its_words(world: World) {
     }
 }
 
-pub(crate) async fn words_of_a_callers_own_are_kept(world: World) {
-    let held = world.held().await;
+pub(crate) async fn words_of_a_callers_own_are_kept(world: World, held: LeasedExecution) {
     let (reason, requested_by) = ("waits for Zoë".parse().unwrap(), "a robot".parse().unwrap());
     let [_] = held.wait(SuspendArgs { reason, requested_by, ..held.wish("approval") }).await;
     let read = world.describe(&held.id()).await;

@@ -65,8 +65,7 @@ pub(crate) async fn an_operator_ends_what_was_handed_to_one(world: World) {
     assert_eq!(world.worker("next").claim().await.signal_names(), ["approved"]);
 }
 
-pub(crate) async fn a_timeout_hands_on_what_had_counted(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_timeout_hands_on_what_had_counted(world: World, held: LeasedExecution) {
     let wish = SuspendArgs {
         timeout: Some(Timeout::After(1_000)),
         timeout_behavior: TimeoutBehavior::AutoResume,
@@ -81,8 +80,7 @@ pub(crate) async fn a_timeout_hands_on_what_had_counted(world: World) {
     assert_eq!(world.worker("next").claim().await.signal_names(), ["yes", "timeout"]);
 }
 
-pub(crate) async fn a_suspension_timeout_can_be_a_timestamp(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_suspension_timeout_can_be_a_timestamp(world: World, held: LeasedExecution) {
     let moment = world.clock.now() + 2_000;
     let timeout = Some(Timeout::At(moment));
     let [_] = held.wait(SuspendArgs { timeout, ..held.wish("approval") }).await;
@@ -94,8 +92,7 @@ pub(crate) async fn a_suspension_timeout_can_be_a_timestamp(world: World) {
 }
 
 /// Work may sleep for a day without a lease.
-pub(crate) async fn work_may_wait_for_nothing_but_its_timeout(world: World) {
-    let held = world.held().await;
+pub(crate) async fn work_may_wait_for_nothing_but_its_timeout(world: World, held: LeasedExecution) {
     let wish = SuspendArgs {
         timeout: Some(Timeout::After(86_400_000)),
         timeout_behavior: TimeoutBehavior::AutoResume,

@@ -196,8 +196,7 @@ pub(crate) async fn a_grace_may_be_ten_years(world: World) {
 }
 
 /// Waitpoints created ahead and early signals survive a rotation.
-pub(crate) async fn a_waitpoint_made_before_a_rotation_can_be_waited_on_after_it(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_waitpoint_made_before_a_rotation_can_be_waited_on_after_it(world: World, held: LeasedExecution) {
     let ahead = held.ahead("approval").await;
     rotate(&world, "k2", "0a", 60_000).await;
     let [waitpoint] = held.wait(SuspendArgs { waitpoints: vec![ahead.binding()], ..held.wish("approval") }).await;

@@ -24,8 +24,7 @@ pub(crate) async fn a_duplicate_needs_its_token_as_well(world: World) {
     assert_refused!(world.backend.deliver(forged).await, "invalid_token");
 }
 
-pub(crate) async fn a_token_opens_its_own_waitpoint_only(world: World) {
-    let held = world.held().await;
+pub(crate) async fn a_token_opens_its_own_waitpoint_only(world: World, held: LeasedExecution) {
     let [a, b] = held.wait_for(all([signal("a"), signal("b")]), ["a", "b"]).await;
     let elsewhere = world.job("resize").on_partition(held.id().partition()).submit().await;
     let other = world.worker("holder").claim().await.wait_on("a").await;
@@ -84,8 +83,7 @@ pub(crate) async fn a_token_minted_after_a_rotation_and_its_grace_opens(world: W
 }
 
 /// Every token minted for a waitpoint opens it while the token's secret verifies.
-pub(crate) async fn an_older_token_and_a_newer_one_both_open_within_the_grace(world: World) {
-    let held = world.held().await;
+pub(crate) async fn an_older_token_and_a_newer_one_both_open_within_the_grace(world: World, held: LeasedExecution) {
     let [waitpoint] = held.wait_for(count(3, Distinct::Signals, &["votes"]), ["votes"]).await;
     rotate(&world, "k2", 60_000).await;
     let minted = world.backend.waitpoint_token(&held.id(), &waitpoint.id()).await.unwrap();
