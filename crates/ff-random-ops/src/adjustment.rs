@@ -1,14 +1,8 @@
 //! Operations that change one property of one execution and leave the execution in its phase. This module contains
 //! everything about them that a run needs: their random choice, their arguments and their semantics.
 
-use ff_core::contracts::{ChangePriorityArgs, DeadlineExtended, ExtendDeadlineArgs, PriorityChanged, SetTagsArgs};
-use ff_core::engine_error::Code;
-use ff_core::execution::Execution;
-use ff_core::limits;
-use ff_core::operation::{Operation, Reply};
-use ff_core::types::{ExecutionId, Priority, TagKey, TagValue, TimestampMs};
-
 use crate::chance::Chance;
+use crate::prelude::*;
 
 /// One change of one property, with numbers for names and values.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,17 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use ff_core::contracts::{
-    AdmissionVerdict, ClaimedExecution, FailedAttempt, RotatedSecret, StagedFlow, SubmittedExecution, SuspendOutcome,
-};
-use ff_core::engine_error::Refusal;
-use ff_core::execution::{Execution, FinishedBy, Origin, Outcome, Phase};
-use ff_core::flow::{CancelPolicy, EdgeState, FlowEventKind, FlowState, Group, GroupState, Join};
-use ff_core::model::Model;
-use ff_core::operation::{Operation, Reply};
-use ff_core::singleton::KeyConflict;
-use ff_core::suspension::ResumedBy;
-use ff_core::view::View;
+use crate::prelude::*;
 
 /// Number of occurrences of each named event: replies, refusals, moves, and the final states of executions, flows and
 /// joins.

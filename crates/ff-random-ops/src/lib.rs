@@ -14,6 +14,7 @@ mod compare;
 mod coverage;
 mod generator;
 pub mod laws;
+mod prelude;
 mod reference;
 mod run;
 mod subject;

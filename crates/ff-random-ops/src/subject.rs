@@ -4,16 +4,9 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use ff_core::backend::{EngineBackend, EngineStore};
-use ff_core::clock::Clock;
-use ff_core::contracts::ClaimedExecution;
-use ff_core::engine_error::Refusal;
-use ff_core::entropy::{Entropy, Nonce, SeededEntropy};
-use ff_core::operation::{Operation, Reply};
-use ff_core::partition::PartitionConfig;
-use ff_core::snapshot::Snapshot;
 
 use crate::generator::Mix;
+use crate::prelude::*;
 
 /// A store, or the part of a store that performs groups of operations.
 #[async_trait]

@@ -1,14 +1,8 @@
 //! Calls of a store, with the answers in the form of the model.
 
-use ff_core::backend::{Answer, EngineBackend, EngineStore, Perform};
-use ff_core::contracts::{
-    ClaimArgs, Claims, ConfigureLaneArgs, LaneInfo, RotateSecretArgs, RotationReport, StagedFlow, SubmitArgs,
-    SubmitFlowArgs, SubmittedExecution, SubmittedFlow,
-};
-use ff_core::engine_error::{EngineError, Refusal};
-use ff_core::operation::{Operation, Reply};
 use ff_engine::Orchestration;
 
+use crate::prelude::*;
 use crate::reference::{Call, Output, Outputs};
 
 /// The tested access to a store: the store itself or a layer above it.

@@ -2,17 +2,9 @@
 
 use std::cmp::Reverse;
 
-use ff_core::contracts::{
-    EdgeInfo, EdgesPage, FlowCursor, FlowEdgesArgs, FlowEventsArgs, FlowEventsPage, FlowInfo, FlowMembersArgs,
-    FlowsPage, ListFlowsArgs, MemberInfo, MembersPage,
-};
-use ff_core::engine_error::{Code, Refusal};
-use ff_core::flow::{Flow, FlowState};
-use ff_core::types::{ExecutionId, FlowId, Namespace, TagKey, TagValue};
-use ff_core::view::{MembersOf, View};
-
 use super::calls::refusal;
 use super::{Comparison, Difference, differ};
+use crate::prelude::*;
 use crate::reference::vocabulary;
 use crate::reference::{FLOW_TAG, Reference, flow_id};
 

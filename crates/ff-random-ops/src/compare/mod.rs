@@ -12,20 +12,10 @@ mod suspension;
 use std::fmt;
 use std::sync::Arc;
 
-use ff_core::backend::{EngineStore, Perform};
-use ff_core::clock::{Clock, ManualClock};
-use ff_core::doctor;
-use ff_core::engine_error::{Code, Refusal};
-use ff_core::entropy::Entropy;
-use ff_core::execution::Execution;
-use ff_core::operation::check_id;
-use ff_core::snapshot::Snapshot;
-use ff_core::token::Secret;
-use ff_core::types::{ExecutionId, TimestampMs};
-
 use self::calls::CallTarget;
 use crate::coverage::Coverage;
 use crate::laws::Laws;
+use crate::prelude::*;
 use crate::reference::{Entry, Reference};
 use crate::subject::{Options, Setup, SharedEntropy, Subject};
 use crate::transition::Transition;

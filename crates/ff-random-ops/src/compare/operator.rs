@@ -1,12 +1,8 @@
 //! Compares the reads of lanes and workers.
 
-use ff_core::contracts::{Filter, ListLanesArgs, ListWorkersArgs, WorkersPage};
-use ff_core::execution::Blocker;
-use ff_core::state::PublicState;
-use ff_core::types::Namespace;
-
 use super::calls::refusal;
 use super::{Comparison, Difference, differ};
+use crate::prelude::*;
 use crate::reference::vocabulary;
 
 /// Compares a listing of lanes, a lane and a listing of workers. The namespace and the page size change with every

@@ -2,12 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ff_core::contracts::{BudgetLedgerSums, QuotaKeysArgs, QuotaSlotsArgs, ReadBudgetLedger, UsageBacklogArgs};
-use ff_core::limits;
-use ff_core::types::ExecutionId;
-
 use super::calls::refusal;
 use super::{Comparison, Difference, differ};
+use crate::prelude::*;
 use crate::reference::quota::{POLICIES, policy_id, the_budget};
 use crate::reference::vocabulary;
 use crate::transition::QUOTA_NAMESPACE;

@@ -1,14 +1,8 @@
 //! Compares the reads of executions and partitions.
 
-use ff_core::backend::{PartitionStatus, ReadyLane};
-use ff_core::contracts::{Attempts, ExecutionEnd, ExecutionInfo, ListArgs, Page};
-use ff_core::engine_error::{Code, Refusal};
-use ff_core::execution::Execution;
-use ff_core::payload::Payload;
-use ff_core::types::ExecutionId;
-
 use super::calls::refusal;
 use super::{Comparison, Difference, differ, find, flow, operator, quota, step, stream, suspension};
+use crate::prelude::*;
 use crate::reference::Reference;
 
 /// Compares the status of a partition, as an engine reads it.

@@ -1,12 +1,8 @@
 //! Compares the recorded steps, as readers get them.
 
-use ff_core::contracts::{ListStepsArgs, StepsPage};
-use ff_core::engine_error::Refusal;
-use ff_core::limits;
-use ff_core::types::ExecutionId;
-
 use super::calls::refusal;
 use super::{Comparison, Difference, differ, find};
+use crate::prelude::*;
 
 /// Reads all steps of an execution, a few at a time.
 pub(crate) async fn look(comparison: &Comparison, id: &ExecutionId, nth: usize) -> Result<(), Difference> {

@@ -1,11 +1,8 @@
 //! Compares the output of executions, as readers get it.
 
-use ff_core::contracts::{ReadStreamArgs, StreamPage};
-use ff_core::engine_error::Refusal;
-use ff_core::types::{AttemptIndex, ExecutionId};
-
 use super::calls::refusal;
 use super::{Comparison, Difference, differ, find};
+use crate::prelude::*;
 
 /// Reads all of an execution's output, a few items at a time, and that of one attempt.
 pub(crate) async fn look(comparison: &Comparison, id: &ExecutionId, nth: usize) -> Result<(), Difference> {

@@ -1,18 +1,10 @@
 //! Compares the reads of suspensions, signals and secrets.
 
-use ff_core::contracts::{
-    DeliveriesArgs, DeliveriesPage, PartitionKids, ReceivedSignal, SignalsArgs, SignalsPage, WaitpointInfo,
-};
-use ff_core::engine_error::{Code, Refusal};
-use ff_core::signal::FeedCursor;
-use ff_core::suspension::WaitpointState;
-use ff_core::token::WaitpointToken;
-use ff_core::types::{ExecutionId, SignalId, TimestampMs, WaitpointId};
-use ff_core::view::View;
 use uuid::Uuid;
 
 use super::calls::refusal;
 use super::{Comparison, Difference, differ, find};
+use crate::prelude::*;
 use crate::reference::Reference;
 
 /// Reads the waitpoints, tokens and signals of one execution.

@@ -1,8 +1,7 @@
 //! Choice of transitions that hold, block or assign ready executions, or undo that.
 
-use ff_core::execution::{Blocker, Execution, Phase};
-
 use super::Generator;
+use crate::prelude::*;
 use crate::reference::Reference;
 use crate::transition::{OperatorRequest, Transition};
 

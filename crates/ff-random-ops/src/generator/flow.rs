@@ -2,15 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use ff_core::execution::{Execution, Phase};
-use ff_core::flow::{CancelPolicy, Flow, FlowState, GroupState};
-use ff_core::limits;
-use ff_core::state::PublicState;
-use ff_core::types::{LaneId, Namespace};
-use ff_core::view::View;
-
 use super::Generator;
 use super::graph::leave_one_payload;
+use crate::prelude::*;
 use crate::reference::{Reference, flow_id};
 use crate::transition::{Growth, Transition};
 

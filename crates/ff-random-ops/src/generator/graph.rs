@@ -2,13 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use ff_core::contracts::{FlowHeader, Start, SubmitFlowArgs};
-use ff_core::flow::{Join, OnSatisfied};
-use ff_core::limits;
-use ff_core::policy::Policy;
-use ff_core::types::LaneId;
-
 use super::{Generator, routed};
+use crate::prelude::*;
 use crate::reference::graph_of;
 use crate::transition::{Link, Node, Pass, Plan, Policies, Submission, Transition};
 

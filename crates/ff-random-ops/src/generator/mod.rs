@@ -8,15 +8,10 @@ mod operator;
 mod quota;
 mod suspension;
 
-use ff_core::contracts::Start;
-use ff_core::execution::{Execution, Phase};
-use ff_core::limits;
-use ff_core::singleton::OnConflict;
-use ff_core::types::{LaneId, Namespace, TimestampMs};
-
 pub use mix::Mix;
 
 use crate::chance::Chance;
+use crate::prelude::*;
 use crate::reference::Reference;
 use crate::transition::{FenceChoice, FrameBatch, Point, Policies, RecordedStep, Rule, Submission, Transition};
 

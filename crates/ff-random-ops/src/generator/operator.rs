@@ -1,12 +1,9 @@
 //! Choice of requests by operators, worker processes and readers of events, and of messages between partitions.
 
-use ff_core::contracts::Setting;
-use ff_core::lane::LaneState;
-use ff_core::limits;
-
 use super::{Generator, Mix};
 use crate::PARTITIONS;
 use crate::adjustment::Adjustment;
+use crate::prelude::*;
 use crate::reference::Reference;
 use crate::transition::{OperatorRequest, Transition};
 

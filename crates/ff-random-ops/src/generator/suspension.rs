@@ -1,12 +1,7 @@
 //! Choice of transitions about suspensions: mostly valid ones, occasionally one that must be refused.
 
-use ff_core::contracts::Timeout;
-use ff_core::execution::Phase;
-use ff_core::limits;
-use ff_core::suspension::{OperatorDecision, SignalSelection, TimeoutBehavior};
-use ff_core::types::TimestampMs;
-
 use super::Generator;
+use crate::prelude::*;
 use crate::reference::{Reference, number_of};
 use crate::transition::{
     OutgoingSignal, ShownToken, SuspensionRequest, Transition, Tree, WaitpointChoice, WaitpointSelector,

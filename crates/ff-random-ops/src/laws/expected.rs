@@ -1,18 +1,9 @@
 //! Expected semantics of every operation on an execution that is in no flow. They are written independently of the
 //! rules: as tables, not as code that changes records.
 
-use ff_core::contracts::{AssignArgs, RevokeArgs, SubmitArgs};
-use ff_core::engine_error::Code;
-use ff_core::execution::{Execution, Outcome, Phase};
-use ff_core::lease::{Fence, LeaseEnding};
-use ff_core::model::Model;
-use ff_core::operation::Operation;
-use ff_core::partition::PartitionConfig;
-use ff_core::types::{ExecutionId, TimestampMs};
-use ff_core::view::View;
-
 use super::{Effect, Step, Verdict, holder_of, is_member, step as steps, suspension};
 use crate::adjustment;
+use crate::prelude::*;
 
 /// Checks that an operation is refused, performed or only answered as the tables say.
 pub fn as_expected(step: &Step<'_>) -> Verdict {

@@ -2,23 +2,15 @@
 
 use std::collections::HashSet;
 
-use ff_core::doctor::examine;
-use ff_core::execution::{Attempt, AttemptOutcome, AttemptSlot, Execution, Origin, Phase};
-use ff_core::fairness::{TurnQueue, TurnsQuery};
-use ff_core::model::Model;
-use ff_core::policy::Policy;
-use ff_core::snapshot::Snapshot;
-use ff_core::types::{AttemptIndex, RequirementClass, TimestampMs};
-use ff_core::view::{DueQuery, EligibleQuery, View};
-
 use super::Verdict;
 use super::stream::keeps_its_bounds;
+use crate::prelude::*;
 
 /// Checks that a partition is valid. The doctor checks the stored records (I1 to I4, I7, I8, I17, I18). The remaining
 /// checks query the model.
 pub fn healthy(model: &Model, partition: u16, now: TimestampMs) -> Verdict {
     let snapshot = model.snapshot(partition);
-    if let Some(finding) = examine(&snapshot, partition, now).first() {
+    if let Some(finding) = doctor::examine(&snapshot, partition, now).first() {
         return Err(finding.to_string());
     }
     check_due_times(model, &snapshot, partition)?;

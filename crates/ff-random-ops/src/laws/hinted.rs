@@ -1,11 +1,7 @@
 //! Hints notify waiting parts of an engine of ready work, due times, ends, lost leases and events of flows.
 
-use ff_core::execution::{AttemptSlot, Execution, Phase};
-use ff_core::hint::Hint;
-use ff_core::model::Model;
-use ff_core::partition::PartitionConfig;
-
 use super::Verdict;
+use crate::prelude::*;
 
 /// I9: the hints contain every change that a part of the engine may wait for.
 pub(super) fn hinted(before: &Model, after: &Model, hints: &[Hint], partitions: &PartitionConfig) -> Verdict {

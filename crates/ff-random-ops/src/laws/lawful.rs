@@ -1,12 +1,7 @@
 //! Invariants of every operation, checked with the record before the operation, the change and the time.
 
-use ff_core::change::{Change, Write};
-use ff_core::event::EventKind;
-use ff_core::execution::{AttemptSlot, Execution, Phase};
-use ff_core::lease::Lease;
-use ff_core::types::TimestampMs;
-
 use super::{Step, Verdict};
+use crate::prelude::*;
 
 /// Checks that every change of a step keeps the invariants.
 pub fn lawful(step: &Step<'_>) -> Verdict {

@@ -2,36 +2,14 @@
 
 use std::collections::HashSet;
 
-use ff_core::api_key::ApiKey;
-use ff_core::budget::UsageReportEntry;
-use ff_core::change::KeyEntry;
-use ff_core::event::Feed;
-use ff_core::execution::Execution;
-use ff_core::fairness::{Turn, TurnName, TurnsQuery};
-use ff_core::flow::{Edge, Flow, FlowKeyEntry, Group};
-use ff_core::lane::Lane;
-use ff_core::model::Model;
-use ff_core::operation::{Conditions, Decision, Operation};
-use ff_core::payload::Payload;
-use ff_core::quota::{QuotaRow, QuotaRowName, QuotaSet};
-use ff_core::schedule::{Schedule, ScheduleRef};
-use ff_core::signal::SignalKeyEntry;
-use ff_core::singleton::KeyQueue;
-use ff_core::step::{Step as RecordedStep, StepHead, StepRef};
-use ff_core::stream::StreamRecord;
-use ff_core::suspension::{SuspendKeyEntry, Waitpoint};
-use ff_core::token::KeyRing;
-use ff_core::types::{
-    AttemptIndex, EdgeId, ExecutionId, FairKey, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, QueueName,
-    QuotaPolicyId, TimestampMs, WaitpointId, WorkerInstanceId,
-};
-use ff_core::view::{DueQuery, EdgesOf, EligibleQuery, MembersOf, Miss, Stop, View};
+use ff_core::step::Step as RecordedStep;
 use ff_core::worker::Worker;
 
 use super::{Step, Verdict, is_member};
+use crate::prelude::*;
 
 /// Maximum number of runs until a rule has all its records. A chain takes three lookups per hop.
-const RUNS: usize = 4 * ff_core::limits::FLOW_STEP;
+const RUNS: usize = 4 * limits::FLOW_STEP;
 /// The same limit for an operation on a lane, when there are no members of flows.
 const RUNS_OF_LANES: usize = 12;
 

@@ -3,23 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ff_core::change::Change;
-use ff_core::contracts::{ClaimArgs, ClaimDecision, SubmitArgs, SubmittedExecution};
-use ff_core::event::EventKind;
-use ff_core::execution::{Execution, Outcome, Phase};
-use ff_core::lane::Lane;
-use ff_core::lease::Fence;
-use ff_core::model::Model;
-use ff_core::operation::{Operation, Reply};
-use ff_core::partition::{PartitionConfig, lane_partition};
-use ff_core::payload::Payload;
-use ff_core::singleton::{KeyConflict, KeyRule};
-use ff_core::types::{
-    ExecutionId, IdempotencyKey, LaneId, LeaseEpoch, LeaseId, Namespace, TimestampMs, WorkerInstanceId,
-};
-use ff_core::view::View;
-
 use super::{Step, Verdict, holder_of, is_member};
+use crate::prelude::*;
 
 /// All promises made to callers.
 #[derive(Default)]

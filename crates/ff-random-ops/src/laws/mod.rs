@@ -16,17 +16,6 @@ mod tokens;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use ff_core::change::Change;
-use ff_core::engine_error::{Code, Refusal};
-use ff_core::entropy::{Entropy, SeededEntropy};
-use ff_core::execution::Execution;
-use ff_core::hint::Hint;
-use ff_core::lease::Fence;
-use ff_core::model::Model;
-use ff_core::operation::{Conditions, Decision, Operation, Reply};
-use ff_core::types::{ExecutionId, LaneId, TimestampMs};
-use ff_core::view::{Stop, View};
-
 pub use expected::as_expected;
 pub use healthy::healthy;
 pub use lawful::lawful;
@@ -39,6 +28,7 @@ pub use tokens::tokens_open_nothing_else;
 use self::hinted::hinted;
 use self::ledger::Ledger;
 use crate::coverage::Coverage;
+use crate::prelude::*;
 
 /// Result of a check. The error names the broken invariant.
 pub type Verdict = Result<(), String>;

@@ -1,14 +1,9 @@
 //! Names of the moves of an execution from phase to phase, and the tables of all possible moves.
 
-use ff_core::change::Change;
-use ff_core::event::EventKind;
-use ff_core::execution::{AttemptSlot, Blocker, Execution, FinishedBy, Origin, Outcome, Phase};
-use ff_core::flow::FlowEventKind;
-use ff_core::operation::Operation;
-
 use super::{Step, Verdict, is_member};
 use crate::adjustment;
 use crate::coverage::Coverage;
+use crate::prelude::*;
 
 /// The moves that every run about executions must contain to prove anything.
 pub const EXECUTION_MOVES: &[&str] = &[

@@ -3,20 +3,9 @@
 
 use std::cmp::Reverse;
 
-use ff_core::change::Change;
-use ff_core::contracts::{ClaimArgs, ClaimDecision};
-use ff_core::due::PumpedPartition;
-use ff_core::event::EventKind;
-use ff_core::execution::{AttemptSlot, Execution, FinishedBy, Phase};
-use ff_core::lease::LeaseEnding;
-use ff_core::limits;
-use ff_core::operation::{Operation, Reply};
-use ff_core::policy::Backoff;
-use ff_core::types::TimestampMs;
-use ff_core::view::{DueQuery, View};
-
 use super::{Step, Verdict, is_member};
 use crate::adjustment;
+use crate::prelude::*;
 
 /// Checks that a step keeps the promises of its operation.
 pub fn promised(step: &Step<'_>) -> Verdict {

@@ -1,20 +1,10 @@
 //! Lost replies: the caller repeats the call, receives the same answer and changes nothing.
 
-use ff_core::contracts::{
-    BlockedCount, CancelledExecution, ClosedFlow, ClosedWaitpoint, DeliveredSignal, FlowCancelled, ForkedExecution,
-    GrantIssued, GrantRevoked, HoldPlaced, HoldReleased, ResumedExecution, RevokedLease, RotatedSecret, StagedFlow,
-    StepRecorded, SubmittedExecution, SubmittedFlow, UnblockedExecutions,
-};
-use ff_core::execution::Execution;
-use ff_core::model::Model;
-use ff_core::operation::{Conditions, Operation, Reply};
-use ff_core::signal::Effect;
-use ff_core::singleton::{KeyConflict, KeyRule};
 use ff_core::step::Step as RecordedStep;
-use ff_core::view::View;
 
 use super::{Step, Verdict, is_member};
 use crate::adjustment;
+use crate::prelude::*;
 
 /// Repeats the last operation, if repeating it is promised to be harmless, and checks the answer.
 pub fn answers_again(after: &Model, operation: &Operation, reply: &Reply, at: Conditions) -> Verdict {

@@ -1,15 +1,9 @@
 //! Expected semantics of steps, written independently of the rules.
 
-use ff_core::contracts::{ForkArgs, RecordStepArgs, ReplayArgs, StepPoint};
-use ff_core::engine_error::Code;
-use ff_core::execution::{Execution, Outcome, Phase};
-use ff_core::limits;
-use ff_core::model::Model;
-use ff_core::operation::{Operation, Reply};
-use ff_core::step::{Step, StepKind, StepOutcome};
-use ff_core::types::ExecutionId;
+use ff_core::step::Step;
 
 use super::{Effect, Step as LawStep, Verdict};
+use crate::prelude::*;
 
 /// Returns the expected effect of recording a step.
 pub(crate) fn recording(model: &Model, args: &RecordStepArgs) -> Result<Effect, Code> {

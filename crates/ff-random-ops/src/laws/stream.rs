@@ -1,14 +1,7 @@
 //! Expected semantics of streams, written independently of the rules.
 
-use ff_core::contracts::AppendFramesArgs;
-use ff_core::engine_error::Code;
-use ff_core::limits;
-use ff_core::model::Model;
-use ff_core::stream::{StreamMode, StreamRecord};
-use ff_core::types::{AttemptIndex, FrameType};
-use ff_core::view::View;
-
 use super::Effect;
+use crate::prelude::*;
 
 /// Returns the expected effect of appending frames to the stream of an attempt.
 pub(crate) fn appending(model: &Model, args: &AppendFramesArgs) -> Result<Effect, Code> {

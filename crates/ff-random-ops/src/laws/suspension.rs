@@ -1,20 +1,7 @@
 //! Expected semantics of suspensions, waitpoints, signals and secrets, written independently of the rules.
 
-use ff_core::contracts::{
-    CloseWaitpointArgs, CreateWaitpointArgs, DeliverArgs, ResumeArgs, RotatePartitionArgs, SuspendArgs, Timeout,
-    WaitpointBinding, WaitpointRef,
-};
-use ff_core::engine_error::Code;
-use ff_core::execution::{Execution, Phase};
-use ff_core::limits;
-use ff_core::model::Model;
-use ff_core::operation::Operation;
-use ff_core::suspension::{SuspensionEnd, Waitpoint};
-use ff_core::token::{Mac, WaitpointToken};
-use ff_core::types::{ExecutionId, TimestampMs, WaitpointId};
-use ff_core::view::View;
-
 use super::{Effect, step, stream};
+use crate::prelude::*;
 
 /// Returns whether a suspension repeats an earlier one under a key that is still remembered.
 pub(crate) fn is_remembered(model: &Model, operation: &Operation, now: TimestampMs) -> bool {

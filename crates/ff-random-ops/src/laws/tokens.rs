@@ -1,18 +1,9 @@
 //! Every issued token, tried in every state. A token opens only its own waitpoint, and only while an execution waits or
 //! may still wait on it.
 
-use ff_core::contracts::{DeliverArgs, WaitpointRef};
-use ff_core::engine_error::Code;
-use ff_core::execution::Execution;
-use ff_core::model::Model;
-use ff_core::operation::{Conditions, Operation};
-use ff_core::suspension::Waitpoint;
-use ff_core::token::{PresentedToken, WaitpointToken};
-use ff_core::types::{ExecutionId, SignalName, TimestampMs};
-use ff_core::view::{Stop, View};
-
 use super::Verdict;
 use super::suspension::{WaitpointStatus, verify, waitpoint_status};
+use crate::prelude::*;
 
 /// I11 and I12: tries every token on its own waitpoint and on neighbouring waitpoints.
 pub fn tokens_open_nothing_else(model: &Model, at: &Conditions) -> Verdict {

@@ -2,15 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use ff_core::contracts::{ClaimedExecution, CopyLaneArgs, NodeSpec, RegisterClassesArgs};
-use ff_core::engine_error::Refusal;
-use ff_core::entropy::Nonce;
-use ff_core::lane::is_unknown_class;
-use ff_core::operation::{Operation, Reply};
-use ff_core::types::{LaneId, Namespace, RequirementClass};
-use ff_core::view::View;
-
 use super::Reference;
+use crate::prelude::*;
 
 impl Reference {
     /// Decides and applies one operation. If the partition does not know a requirement class of new work, registers the

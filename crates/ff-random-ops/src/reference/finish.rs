@@ -2,21 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use ff_core::backend::ReadyLane;
-use ff_core::clock::Clock;
-use ff_core::contracts::{
-    AllotArgs, ClaimArgs, CloseFlowArgs, CompleteArgs, ConfigureLaneArgs, PumpArgs, RecountLaneArgs, ReleaseHoldArgs,
-    ResumeArgs, SettleLaneArgs, UnassignArgs, UnblockArgs,
-};
-use ff_core::execution::{Blocker, Execution, Phase};
-use ff_core::lane::LaneState;
-use ff_core::limits::RECOUNT_MS;
-use ff_core::operation::Operation;
-use ff_core::suspension::OperatorDecision;
-use ff_core::types::{LaneId, Namespace};
-use ff_core::view::View;
-
 use super::{Reference, vocabulary};
+use crate::prelude::*;
 use crate::subject::SharedEntropy;
 
 /// Maximum number of rounds, more than any run needs.
@@ -42,7 +29,7 @@ impl Reference {
                     return self.nothing_is_left(entropy);
                 }
                 // The home of a lane recounts its grants only once per interval.
-                self.clock.advance(RECOUNT_MS);
+                self.clock.advance(limits::RECOUNT_MS);
                 continue;
             };
             if !worked {

@@ -1,19 +1,7 @@
 //! Graphs and operations of the transitions about flows.
 
-use ff_core::contracts::{
-    CancelFlowArgs, CascadeArgs, CloseFlowArgs, CreateFlowArgs, EdgeAddition, EdgeSpec, FlowHeader, GrowFlowArgs,
-    Input, JoinSpec, MemberRef, NodeSpec, SetFlowTagsArgs, Start, SubmitFlowArgs, Task, WaitForChildrenArgs,
-};
-use ff_core::engine_error::Refusal;
-use ff_core::entropy::Nonce;
-use ff_core::execution::Tags;
-use ff_core::flow::{Edge, Join, OnSatisfied, PassMode, member_id};
-use ff_core::model::Model;
-use ff_core::operation::Operation;
-use ff_core::types::{FlowId, IdempotencyKey, InputName, NodeName, TagKey, TagValue};
-use ff_core::view::{EdgesOf, Side, View};
-
 use super::{Call, Output, Reference, vocabulary};
+use crate::prelude::*;
 use crate::transition::{Growth, Link, Node, Pass, Plan, Policies, Submission, Transition};
 
 impl Reference {

@@ -12,25 +12,6 @@ pub(crate) mod vocabulary;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ff_core::clock::{Clock, ManualClock};
-use ff_core::contracts::{
-    AdmittedClaim, CancelArgs, ClaimArgs, ClaimedExecution, Claims, CompleteArgs, DelayArgs, EventsArgs, FailArgs,
-    ForkArgs, GrantedClaim, ProgressArgs, PumpArgs, RenewArgs, ReplayArgs, RevokeArgs, RotatePartitionArgs,
-    RotateSecretArgs, SubmitArgs, SubmitFlowArgs, Task,
-};
-use ff_core::due::Due;
-use ff_core::engine_error::Refusal;
-use ff_core::entropy::Nonce;
-use ff_core::event::EventCursor;
-use ff_core::execution::Failure;
-use ff_core::lease::Fence;
-use ff_core::limits;
-use ff_core::model::Model;
-use ff_core::operation::{Ask, Conditions, Operation, Reply};
-use ff_core::partition::PartitionConfig;
-use ff_core::token::{KeyRing, Secret};
-use ff_core::types::{AttemptId, AttemptIndex, ExecutionId, FlowId, Kid, LeaseEpoch, LeaseId, Namespace, TimestampMs};
-use ff_core::view::View;
 use uuid::Uuid;
 
 pub(crate) use self::vocabulary::{bytes, kind};
@@ -42,6 +23,7 @@ use self::operator::LaneMessages;
 use self::suspension::GrantedWaitpoints;
 use crate::coverage::Coverage;
 use crate::laws::Laws;
+use crate::prelude::*;
 use crate::transition::{FenceChoice, OperatorRequest, Transition};
 
 /// One call of a store: an operation, or a call that the store performs with several operations.
@@ -53,7 +35,7 @@ pub(crate) enum Call {
     SubmitMany(Vec<SubmitArgs>),
     SubmitFlow(SubmitFlowArgs),
     Rotate(RotateSecretArgs),
-    ConfigureLane(ff_core::contracts::ConfigureLaneArgs),
+    ConfigureLane(ConfigureLaneArgs),
     SweepWorkers,
     Events(EventsArgs),
 }

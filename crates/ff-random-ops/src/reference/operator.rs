@@ -1,21 +1,7 @@
 //! Requests of operators, worker processes and readers of events, and the model's answers to them.
 
-use ff_core::contracts::{
-    AllotArgs, AssignArgs, BlockArgs, BlockTarget, ClaimArgs, Claims, ConfigureLaneArgs, CopyLaneArgs, EventsArgs,
-    EventsPage, FollowArgs, Grant, GrantedClaimArgs, HeartbeatArgs, HoldArgs, LaneCount, LaneInfo, LeaveArgs,
-    RecountLaneArgs, RegisterWorkerArgs, ReleaseHoldArgs, SettleLaneArgs, SweepWorkerArgs, UnassignArgs, UnblockArgs,
-};
-use ff_core::engine_error::Refusal;
-use ff_core::entropy::Nonce;
-use ff_core::event::EventCursor;
-use ff_core::execution::Execution;
-use ff_core::lane::Lane;
-use ff_core::operation::{Ask, Operation, Reply};
-use ff_core::partition::lane_partition;
-use ff_core::types::{LaneId, LeaseEpoch, Namespace, WorkerInstanceId};
-use ff_core::view::View;
-
 use super::{Call, Reference, vocabulary};
+use crate::prelude::*;
 use crate::transition::OperatorRequest;
 
 /// Messages about the default lane, which may arrive late, repeatedly or never.
@@ -200,7 +186,7 @@ impl Reference {
         let (reply, claimed) = self.execute(&granted, nonce)?;
         let Reply::ClaimGranted(granted) = reply else { unreachable!("{reply:?} answers no granted claim") };
         self.ask(SettleLaneArgs { namespace, lane, counts: vec![granted.count] }, nonce)?;
-        let ff_core::contracts::ClaimDecision { next, limited, admissions, .. } = granted.decision;
+        let ClaimDecision { next, limited, admissions, .. } = granted.decision;
         Ok(Claims { claimed, next, limited, admissions })
     }
 

@@ -1,9 +1,6 @@
 //! Answers in the form of the model.
 
-use ff_core::contracts::{AdmittedClaims, Claims, EventsPage, LaneInfo};
-use ff_core::engine_error::Refusal;
-use ff_core::operation::Reply;
-use ff_core::types::WorkerInstanceId;
+use crate::prelude::*;
 
 /// The answers to one call: one answer, except for a bulk submission and a rotation.
 pub(crate) type Outputs = Vec<Result<Output, Refusal>>;

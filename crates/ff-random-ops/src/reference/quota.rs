@@ -1,27 +1,7 @@
 //! Operations about quotas, built from numbers and from the records of the model.
 
-use ff_core::budget::{Amounts, BudgetDefinition, BudgetLimit, OnHardLimit, Reset, budget_id};
-use ff_core::contracts::{
-    AdmissionRelease, AdmissionRequest, AdmitArgs, AdmittedClaim, AdmittedClaimArgs, AdmittedClaims, ChargeBudgetArgs,
-    ClaimArgs, ClaimDecision, Claims, CopyQuotasArgs, DefineBudgetArgs, DefineQuotaArgs, PutBudgetArgs, PutQuotaArgs,
-    QuotaDefinition, ReleaseGuard, ReportUsageArgs, ResetBudgetArgs, SettleAdmissionsArgs, SettleUsageArgs,
-    SlotRequest, UsageTotal,
-};
-use ff_core::engine_error::Refusal;
-use ff_core::entropy::Nonce;
-use ff_core::execution::{Execution, Phase};
-use ff_core::lease::Fence;
-use ff_core::limits;
-use ff_core::operation::{Ask, Operation, Reply};
-use ff_core::partition::namespace_partition;
-use ff_core::quota::{Per, QuotaPolicy, QuotaSet, Rate, Scope, quota_policy_id};
-use ff_core::types::{
-    AttemptId, BudgetId, BudgetName, ClaimId, Dimension, IdempotencyKey, LaneId, LeaseEpoch, LeaseId, QuotaName,
-    QuotaPolicyId,
-};
-use ff_core::view::View;
-
 use super::{Output, Reference, vocabulary};
+use crate::prelude::*;
 use crate::transition::{QUOTA_NAMESPACE, QuotaOrder};
 
 /// Number of policies to choose from. The last one is a budget.

@@ -2,21 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use ff_core::contracts::{
-    CloseWaitpointArgs, CreateWaitpointArgs, DeliverArgs, GrantedWaitpoint, ReceivedSignal, ResumeArgs, Resumption,
-    SuspendArgs, WaitpointBinding, WaitpointRef,
-};
-use ff_core::lease::Fence;
-use ff_core::model::Model;
-use ff_core::operation::{Operation, Reply};
-use ff_core::signal::Source;
-use ff_core::suspension::{Condition, Distinct, ResumePolicy, SuspendReason, SuspendedBy};
-use ff_core::token::{Mac, PresentedToken, WaitpointToken};
-use ff_core::types::{ExecutionId, IdempotencyKey, SignalName, SuspensionId, WaitpointId, WaitpointKey};
-use ff_core::view::View;
 use uuid::Uuid;
 
 use super::{Reference, vocabulary};
+use crate::prelude::*;
 use crate::transition::{
     OutgoingSignal, ShownToken, SuspensionRequest, Transition, Tree, WaitpointChoice, WaitpointSelector,
 };

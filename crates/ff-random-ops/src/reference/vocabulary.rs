@@ -2,22 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use ff_core::contracts::{RotateSecretArgs, Setting, SubmitArgs};
-use ff_core::execution::{BlockDetail, Blocker, Tags};
-use ff_core::lease::Holder;
-use ff_core::payload::Payload;
-use ff_core::policy::{Backoff, Policy, RetryPolicy, RoutingRequirements, TimeoutPolicy};
-use ff_core::quota::Per;
-use ff_core::singleton::{Debounce, KeyRule, Singleton};
-use ff_core::token::Secret;
-use ff_core::trace::TraceContext;
-use ff_core::types::{
-    Capability, FairKey, IdempotencyKey, Kid, Kind, LaneId, Namespace, Priority, QuotaPolicyId, SubmissionKey,
-    TimestampMs, WorkerId, WorkerInstanceId,
-};
 use uuid::Uuid;
 
 pub(crate) use crate::adjustment::label;
+use crate::prelude::*;
 use crate::transition::{Policies, Rule, Submission};
 
 pub(crate) fn submit_args(submission: &Submission) -> SubmitArgs {

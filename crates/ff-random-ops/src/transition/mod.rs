@@ -7,10 +7,7 @@ mod step;
 mod stream;
 mod suspension;
 
-use ff_core::contracts::Start;
-use ff_core::flow::CancelPolicy;
-use ff_core::singleton::OnConflict;
-use ff_core::suspension::OperatorDecision;
+use crate::prelude::*;
 
 pub use flow::{Growth, Link, Node, Pass, Plan};
 pub use operator::OperatorRequest;

@@ -1,11 +1,6 @@
 //! Steps that a holder records, with numbers for names and values.
 
-use ff_core::contracts::{RecordStepArgs, StepPoint};
-use ff_core::execution::Failure;
-use ff_core::lease::Fence;
-use ff_core::step::{StepKind, StepOutcome, StepRef};
-use ff_core::types::{ExecutionId, StepKey, StepName, TimestampMs};
-
+use crate::prelude::*;
 use crate::reference::{bytes, kind};
 
 /// A step. Kind, name and key are numbers, and the result is a number of bytes. A step without a result has failed.

@@ -1,10 +1,6 @@
 //! Frames that an attempt appends, by number.
 
-use ff_core::contracts::AppendFramesArgs;
-use ff_core::lease::Fence;
-use ff_core::limits;
-use ff_core::stream::{Frame, StreamMode};
-use ff_core::types::{Channel, ExecutionId, FrameType};
+use crate::prelude::*;
 
 /// A call that appends frames. The mode and each frame are numbers. The offset is relative to the end of the stream.
 #[derive(Clone, Debug, PartialEq)]

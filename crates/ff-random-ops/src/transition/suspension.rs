@@ -1,7 +1,6 @@
 //! Suspensions in transitions. A waitpoint is the number of its key, and a token is described by its origin.
 
-use ff_core::contracts::Timeout;
-use ff_core::suspension::{SignalSelection, TimeoutBehavior};
+use crate::prelude::*;
 
 /// A suspension that a holder requests.
 #[derive(Clone, Debug, PartialEq)]
