@@ -29,8 +29,8 @@ pub use reference::{Entry, Reference};
 pub use run::{number, replay, run, runs};
 pub use subject::{Options, Setup, Subject, SubjectFactory, SubjectFuture};
 pub use transition::{
-    FenceChoice, FrameBatch, Growth, Link, Node, OperatorRequest, OutgoingSignal, Pass, Plan, Point, Policies,
-    RecordedStep, Rule, ShownToken, Submission, SuspensionRequest, Transition, Tree, WaitpointChoice,
+    FenceChoice, FrameBatch, Growth, HolderCall, Link, Node, OperatorRequest, OutgoingSignal, Pass, Plan, Point,
+    Policies, RecordedStep, Rule, ShownToken, Submission, SuspensionRequest, Transition, Tree, WaitpointChoice,
     WaitpointSelector,
 };
 

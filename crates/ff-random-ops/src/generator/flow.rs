@@ -6,7 +6,7 @@ use super::Generator;
 use super::graph::leave_one_payload;
 use crate::prelude::*;
 use crate::reference::{Reference, flow_id};
-use crate::transition::{Growth, Transition};
+use crate::transition::{Growth, HolderCall, Transition};
 
 impl Generator {
     /// Chooses a transition about a flow, mostly one of the latest flows.
@@ -85,30 +85,32 @@ impl Generator {
     /// Chooses whether the holder of a member completes or fails it.
     fn end_of(&mut self, job: u32) -> Transition {
         let fence = self.fence();
-        if self.chance.one_in(3) {
-            return Transition::Fail { job, fence, category: 0, permanent: !self.chance.one_in(3) };
-        }
-        Transition::Complete { job, fence, result: *self.chance.pick(&[None, Some(0), Some(5), Some(100)]) }
+        let call = match self.chance.one_in(3) {
+            true => HolderCall::Fail { category: 0, permanent: !self.chance.one_in(3) },
+            false => HolderCall::Complete { result: *self.chance.pick(&[None, Some(0), Some(5), Some(100)]) },
+        };
+        Transition::AsHolder { job, fence, call }
     }
 
     /// Chooses a call by which a holder adds children or waits for its children.
     fn parenthood(&mut self, reference: &Reference) -> Transition {
         let fence = self.fence();
+        let wait_for_children = |job| Transition::AsHolder { job, fence, call: HolderCall::WaitForChildren };
         let decided = |member: &Execution| {
             let group = reference.model.group(&member.id).unwrap();
             is_running(member) && group.is_some_and(|group| group.round > 0 && group.state != GroupState::Pending)
         };
         if let Some(job) = self.such_a_member(reference, decided).filter(|_| !self.chance.one_in(4)) {
-            return Transition::WaitForChildren { job, fence };
+            return wait_for_children(job);
         }
         let Some(job) = self.such_a_member(reference, is_running) else {
             return if self.chance.one_in(12) {
-                Transition::WaitForChildren { job: self.job(reference, |_| true), fence }
+                wait_for_children(self.job(reference, |_| true))
             } else {
                 self.claim_member(reference)
             };
         };
-        let Some(flow) = flow_of(reference, job) else { return Transition::WaitForChildren { job, fence } };
+        let Some(flow) = flow_of(reference, job) else { return wait_for_children(job) };
         let group = reference.model.group(&reference.id(job)).unwrap();
         let wait = match group.filter(|group| group.round > 0).map(|group| group.state) {
             None => self.chance.one_in(10),
@@ -116,7 +118,7 @@ impl Generator {
             Some(_) => !self.chance.one_in(4),
         };
         if wait {
-            return Transition::WaitForChildren { job, fence };
+            return wait_for_children(job);
         }
         let nodes: Vec<_> = (0..1 + self.chance.below(3)).map(|_| self.node()).collect();
         let mut edges: Vec<_> = nodes.iter().map(|node| self.link(node.work.job, job)).collect();

@@ -13,7 +13,9 @@ pub use mix::Mix;
 use crate::chance::Chance;
 use crate::prelude::*;
 use crate::reference::Reference;
-use crate::transition::{FenceChoice, FrameBatch, Point, Policies, RecordedStep, Rule, Submission, Transition};
+use crate::transition::{
+    FenceChoice, FrameBatch, HolderCall, Point, Policies, RecordedStep, Rule, Submission, Transition,
+};
 
 /// Random generator of transitions.
 pub struct Generator {
@@ -103,32 +105,9 @@ impl Generator {
             0..10 => Transition::Submit(self.submission()),
             10..12 => self.submit_many(),
             12..29 => self.claim(reference),
-            29..33 => {
+            share @ 29..59 => {
                 let (job, fence) = self.job_and_fence(reference);
-                Transition::Renew { job, fence, ttl_ms: self.maybe(3, &[1_000, 5_000, 60_000, 60_000, 3_600_001]) }
-            }
-            33..35 => {
-                let (job, fence) = self.job_and_fence(reference);
-                let (percent, message) = (Some(self.usually(&[0, 50, 100], &[101])), self.message());
-                Transition::Progress { job, fence, percent, message }
-            }
-            35..37 => {
-                let (job, fence) = self.job_and_fence(reference);
-                let batch = self.frame_batch();
-                Transition::Append { job, fence, batch }
-            }
-            37..45 => {
-                let (job, fence) = self.job_and_fence(reference);
-                Transition::Complete { job, fence, result: self.bytes() }
-            }
-            45..54 => {
-                let (job, fence) = self.job_and_fence(reference);
-                let category = *self.chance.pick(&[0, 0, 1]);
-                Transition::Fail { job, fence, category, permanent: self.chance.one_in(6) }
-            }
-            54..59 => {
-                let (job, fence) = self.job_and_fence(reference);
-                Transition::Delay { job, fence, start: self.start() }
+                Transition::AsHolder { job, fence, call: self.holder_call(share) }
             }
             59..63 => Transition::Cancel { job: self.job(reference, |phase| !finished(phase)), reason: self.message() },
             63..69 => {
@@ -146,6 +125,24 @@ impl Generator {
             84 if self.chance.one_in(2) => Transition::Reopen,
             85 if self.chance.one_in(20) => Transition::Advance { ms: limits::RETENTION_MS },
             _ => self.advance(),
+        }
+    }
+
+    /// Chooses a call of a holder by its share of all transitions.
+    fn holder_call(&mut self, share: u64) -> HolderCall {
+        match share {
+            29..33 => HolderCall::Renew { ttl_ms: self.maybe(3, &[1_000, 5_000, 60_000, 60_000, 3_600_001]) },
+            33..35 => {
+                let (percent, message) = (Some(self.usually(&[0, 50, 100], &[101])), self.message());
+                HolderCall::Progress { percent, message }
+            }
+            35..37 => HolderCall::Append(self.frame_batch()),
+            37..45 => HolderCall::Complete { result: self.bytes() },
+            45..54 => {
+                let category = *self.chance.pick(&[0, 0, 1]);
+                HolderCall::Fail { category, permanent: self.chance.one_in(6) }
+            }
+            _ => HolderCall::Delay { start: self.start() },
         }
     }
 
@@ -176,7 +173,8 @@ impl Generator {
         let kind = *self.steps.pick(&[0, 0, 0, 1, 2]);
         let took_ms = self.steps.one_in(3).then(|| *self.steps.pick(&[0, 5, -5]));
         let at = Point(*self.steps.pick(&[0, 0, 1]), *self.steps.pick(&[0, 0, 0, 1]));
-        Transition::RecordStep { job, fence, step: RecordedStep { kind, at, result, took_ms } }
+        let call = HolderCall::RecordStep(RecordedStep { kind, at, result, took_ms });
+        Transition::AsHolder { job, fence, call }
     }
 
     /// Returns the name and key of a step once in `times` calls, rarely those of no step.

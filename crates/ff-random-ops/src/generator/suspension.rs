@@ -4,7 +4,7 @@ use super::Generator;
 use crate::prelude::*;
 use crate::reference::{Reference, number_of};
 use crate::transition::{
-    OutgoingSignal, ShownToken, SuspensionRequest, Transition, Tree, WaitpointChoice, WaitpointSelector,
+    HolderCall, OutgoingSignal, ShownToken, SuspensionRequest, Transition, Tree, WaitpointChoice, WaitpointSelector,
 };
 
 /// Number of waitpoint keys. There are few, so that several waitpoints in succession have the same key.
@@ -55,11 +55,13 @@ impl Generator {
     /// Chooses a suspension, or a waitpoint that is created before one.
     fn holder(&mut self, reference: &Reference, job: u32) -> Transition {
         let fence = self.fence();
-        if self.chance.one_in(3) {
+        let call = if self.chance.one_in(3) {
             let ms = self.usually(&[700, 5_000, 60_000, 60_000], &[0, limits::SPAN_MAX_MS + 1]);
-            return Transition::CreateWaitpoint { job, fence, key: self.number(KEYS), ms };
-        }
-        Transition::Suspend { job, fence, wish: self.wish(reference, job) }
+            HolderCall::CreateWaitpoint { key: self.number(KEYS), ms }
+        } else {
+            HolderCall::Suspend(self.wish(reference, job))
+        };
+        Transition::AsHolder { job, fence, call }
     }
 
     fn rotation(&mut self) -> Transition {

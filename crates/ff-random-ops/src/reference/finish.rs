@@ -70,15 +70,11 @@ impl Reference {
                 self.model.ready(partition).into_iter().map(|ReadyLane { lane, .. }| lane).collect();
             for (namespace, lane) in ready.iter().map(LaneId::apart) {
                 let claim = ClaimArgs {
-                    partition,
                     namespace,
                     lane,
-                    kinds: vec![],
                     capabilities: vocabulary::capabilities(0),
-                    assigned: false,
                     max: 100,
-                    holder: vocabulary::holder(0),
-                    lease_ttl_ms: 30_000,
+                    ..ClaimArgs::new(partition, vocabulary::holder(0))
                 };
                 let output = self.one(&Operation::Claim(claim), entropy.draw());
                 worked |= matches!(output, Ok(super::Output::Claims(claims)) if !claims.claimed.is_empty());

@@ -22,10 +22,6 @@ impl Reference {
             Transition::TagFlow { flow, from, count } => {
                 Operation::SetFlowTags(SetFlowTagsArgs { flow_id: flow_id(*flow), tags: tags(*from, *count) })
             }
-            Transition::WaitForChildren { job, fence } => {
-                let (execution_id, fence) = self.execution_and_fence(*job, *fence);
-                Operation::WaitForChildren(WaitForChildrenArgs { execution_id, fence })
-            }
             Transition::Cascade { job } => {
                 Operation::Cascade(CascadeArgs { execution_id: self.id(*job), pending_since: None })
             }

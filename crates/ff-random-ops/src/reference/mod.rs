@@ -24,7 +24,7 @@ use self::suspension::GrantedWaitpoints;
 use crate::coverage::Coverage;
 use crate::laws::Laws;
 use crate::prelude::*;
-use crate::transition::{FenceChoice, OperatorRequest, Transition};
+use crate::transition::{FenceChoice, HolderCall, OperatorRequest, Transition};
 
 /// One call of a store: an operation, or a call that the store performs with several operations.
 #[derive(Clone, Debug)]
@@ -253,17 +253,14 @@ impl Reference {
             Transition::SubmitLargeFlow { flow, first, jobs, part } => flow::large(*flow, *first, *jobs, *part),
             Transition::Operate(order) => self.order(order),
             Transition::Quota(order) => Call::Engine(Box::new(self.quota_operation(order))),
-            Transition::Suspend { .. }
-            | Transition::CreateWaitpoint { .. }
-            | Transition::CloseWaitpoint { .. }
-            | Transition::Deliver(_)
-            | Transition::Resume { .. } => Call::One(Box::new(self.suspension_operation(transition))),
+            Transition::CloseWaitpoint { .. } | Transition::Deliver(_) | Transition::Resume { .. } => {
+                Call::One(Box::new(self.suspension_operation(transition)))
+            }
             Transition::CreateFlow { .. }
             | Transition::Grow(_)
             | Transition::CloseFlow { .. }
             | Transition::CancelFlow { .. }
             | Transition::TagFlow { .. }
-            | Transition::WaitForChildren { .. }
             | Transition::Cascade { .. } => Call::One(Box::new(self.flow_operation(transition))),
             one => Call::One(Box::new(self.operation(one))),
         })
@@ -285,48 +282,10 @@ impl Reference {
                     lease_ttl_ms: *ttl_ms,
                 })
             }
-            Transition::Renew { job, fence, ttl_ms } => {
-                let (execution_id, fence) = self.execution_and_fence(*job, *fence);
-                Operation::Renew(RenewArgs { execution_id, fence, lease_ttl_ms: *ttl_ms })
-            }
-            Transition::Progress { job, fence, percent, message } => {
-                let (execution_id, fence) = self.execution_and_fence(*job, *fence);
-                Operation::Progress(ProgressArgs {
-                    execution_id,
-                    fence,
-                    percent: *percent,
-                    message: message.map(vocabulary::text),
-                })
-            }
-            Transition::Append { job, fence, batch } => {
-                let (execution_id, fence) = self.execution_and_fence(*job, *fence);
-                let made = self.model.find(&execution_id).map_or(0, |execution| execution.attempts_made);
-                let attempt = AttemptIndex(made.saturating_sub(1));
-                let next = self.model.stream(&execution_id, attempt).ok().flatten().map_or(0, |stream| stream.next);
-                Operation::AppendFrames(batch.args(execution_id, fence, next))
-            }
-            Transition::RecordStep { job, fence, step } => {
-                let (execution_id, fence) = self.execution_and_fence(*job, *fence);
-                Operation::RecordStep(step.args(execution_id, fence, self.now()))
-            }
+            Transition::AsHolder { job, fence, call } => self.holder_operation(*job, *fence, call),
             Transition::Fork { job, fork, before } => {
                 let (execution_id, uuid) = (self.id(*job), vocabulary::uuid(*fork));
                 Operation::Fork(ForkArgs { execution_id, uuid, before_step: before.map(|point| point.point()) })
-            }
-            Transition::Complete { job, fence, result } => {
-                let (execution_id, fence) = self.execution_and_fence(*job, *fence);
-                let result = result.map(bytes);
-                Operation::Complete(CompleteArgs { execution_id, fence, result })
-            }
-            Transition::Fail { job, fence, category, permanent } => {
-                let (execution_id, fence) = self.execution_and_fence(*job, *fence);
-                let failure =
-                    Failure { category: kind(*category), message: "it went wrong".into(), permanent: *permanent };
-                Operation::Fail(FailArgs { execution_id, fence, failure })
-            }
-            Transition::Delay { job, fence, start } => {
-                let (execution_id, fence) = self.execution_and_fence(*job, *fence);
-                Operation::Delay(DelayArgs { execution_id, fence, start: *start })
             }
             Transition::Cancel { job, reason } => {
                 let (execution_id, reason) = (self.id(*job), reason.map(vocabulary::text));
@@ -345,6 +304,39 @@ impl Reference {
             }
             Transition::Pump { partition } => Operation::Pump(PumpArgs { partition: *partition }),
             other => unreachable!("{other:?} is not an operation on an execution or a lease"),
+        }
+    }
+
+    fn holder_operation(&self, job: u32, fence: FenceChoice, call: &HolderCall) -> Operation {
+        let (execution_id, fence) = self.execution_and_fence(job, fence);
+        match call {
+            HolderCall::Renew { ttl_ms } => Operation::Renew(RenewArgs { execution_id, fence, lease_ttl_ms: *ttl_ms }),
+            HolderCall::Progress { percent, message } => {
+                let (percent, message) = (*percent, message.map(vocabulary::text));
+                Operation::Progress(ProgressArgs { execution_id, fence, percent, message })
+            }
+            HolderCall::Append(batch) => {
+                let made = self.model.find(&execution_id).map_or(0, |execution| execution.attempts_made);
+                let attempt = AttemptIndex(made.saturating_sub(1));
+                let next = self.model.stream(&execution_id, attempt).ok().flatten().map_or(0, |stream| stream.next);
+                Operation::AppendFrames(batch.args(execution_id, fence, next))
+            }
+            HolderCall::RecordStep(step) => Operation::RecordStep(step.args(execution_id, fence, self.now())),
+            HolderCall::Complete { result } => {
+                Operation::Complete(CompleteArgs { execution_id, fence, result: result.map(bytes) })
+            }
+            HolderCall::Fail { category, permanent } => {
+                let (category, permanent) = (kind(*category), *permanent);
+                let failure = Failure { category, message: "it went wrong".into(), permanent };
+                Operation::Fail(FailArgs { execution_id, fence, failure })
+            }
+            HolderCall::Delay { start } => Operation::Delay(DelayArgs { execution_id, fence, start: *start }),
+            HolderCall::Suspend(wish) => Operation::Suspend(self.suspension(execution_id, fence, wish)),
+            HolderCall::CreateWaitpoint { key, ms } => {
+                let (key, expires_in_ms) = (suspension::key(*key), *ms);
+                Operation::CreateWaitpoint(CreateWaitpointArgs { execution_id, fence, key, expires_in_ms })
+            }
+            HolderCall::WaitForChildren => Operation::WaitForChildren(WaitForChildrenArgs { execution_id, fence }),
         }
     }
 

@@ -222,17 +222,8 @@ fn one(args: impl Ask) -> Call {
 
 /// Returns a claim of any execution on the default lane.
 fn claim_any(partition: u16) -> ClaimArgs {
-    ClaimArgs {
-        partition,
-        namespace: Namespace::default_name(),
-        lane: LaneId::default_name(),
-        kinds: vec![],
-        capabilities: vocabulary::capabilities(0),
-        assigned: false,
-        max: 10,
-        holder: vocabulary::holder(0),
-        lease_ttl_ms: 1_000,
-    }
+    let claim = ClaimArgs::new(partition, vocabulary::holder(0));
+    ClaimArgs { capabilities: vocabulary::capabilities(0), max: 10, lease_ttl_ms: 1_000, ..claim }
 }
 
 fn instance(worker: u8) -> WorkerInstanceId {

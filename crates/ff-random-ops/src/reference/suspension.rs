@@ -65,15 +65,6 @@ impl Reference {
     /// Returns the operation of a transition about a suspension.
     pub(super) fn suspension_operation(&self, transition: &Transition) -> Operation {
         match transition {
-            Transition::Suspend { job, fence, wish } => {
-                let (id, fence) = self.execution_and_fence(*job, *fence);
-                Operation::Suspend(self.suspension(id, fence, wish))
-            }
-            Transition::CreateWaitpoint { job, fence, key: number, ms } => {
-                let (execution_id, fence) = self.execution_and_fence(*job, *fence);
-                let args = CreateWaitpointArgs { execution_id, fence, key: key(*number), expires_in_ms: *ms };
-                Operation::CreateWaitpoint(args)
-            }
             Transition::CloseWaitpoint { job, waitpoint } => {
                 let execution_id = self.id(*job);
                 let waitpoint_id = self.waitpoint_id(&execution_id, *waitpoint);
@@ -96,7 +87,7 @@ impl Reference {
         }
     }
 
-    fn suspension(&self, execution_id: ExecutionId, fence: Fence, wish: &SuspensionRequest) -> SuspendArgs {
+    pub(super) fn suspension(&self, execution_id: ExecutionId, fence: Fence, wish: &SuspensionRequest) -> SuspendArgs {
         let last = |number| self.waitpoint_id(&execution_id, WaitpointSelector::Last(number));
         let binding = |on: &WaitpointChoice| match *on {
             WaitpointChoice::New(number) => WaitpointBinding::Fresh { key: key(number) },
@@ -215,7 +206,7 @@ fn condition(tree: Tree, keys: Vec<WaitpointKey>) -> Condition {
     }
 }
 
-fn key(number: u8) -> WaitpointKey {
+pub(super) fn key(number: u8) -> WaitpointKey {
     WaitpointKey::parse(&format!("{KEY}{number}")).unwrap()
 }
 

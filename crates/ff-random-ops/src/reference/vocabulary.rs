@@ -99,10 +99,7 @@ pub(crate) fn kind(nth: u8) -> Kind {
 }
 
 pub(crate) fn holder(nth: u8) -> Holder {
-    Holder {
-        worker_id: WorkerId::parse("worker").unwrap(),
-        worker_instance_id: WorkerInstanceId::parse(&format!("worker-{nth}")).unwrap(),
-    }
+    Holder::parse("worker", &format!("worker-{nth}")).unwrap()
 }
 
 /// Returns text of the given number of bytes that needs care to be quoted or cut.

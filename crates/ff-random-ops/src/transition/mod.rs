@@ -1,6 +1,7 @@
 //! One random operation as a value that stays meaningful when other transitions are removed from a script.
 
 mod flow;
+mod holder;
 mod operator;
 mod quota;
 mod step;
@@ -10,6 +11,7 @@ mod suspension;
 use crate::prelude::*;
 
 pub use flow::{Growth, Link, Node, Pass, Plan};
+pub use holder::HolderCall;
 pub use operator::OperatorRequest;
 pub(crate) use quota::QUOTA_NAMESPACE;
 pub(crate) use quota::QuotaOrder;
@@ -34,48 +36,17 @@ pub enum Transition {
         worker: u8,
         ttl_ms: u64,
     },
-    Renew {
+    /// A call of the holder of a lease, or of a caller that presents another fence.
+    AsHolder {
         job: u32,
         fence: FenceChoice,
-        ttl_ms: Option<u64>,
-    },
-    Progress {
-        job: u32,
-        fence: FenceChoice,
-        percent: Option<u8>,
-        message: Option<usize>,
-    },
-    Append {
-        job: u32,
-        fence: FenceChoice,
-        batch: FrameBatch,
-    },
-    RecordStep {
-        job: u32,
-        fence: FenceChoice,
-        step: RecordedStep,
+        call: HolderCall,
     },
     /// Creates a new job from another job.
     Fork {
         job: u32,
         fork: u32,
         before: Option<Point>,
-    },
-    Complete {
-        job: u32,
-        fence: FenceChoice,
-        result: Option<usize>,
-    },
-    Fail {
-        job: u32,
-        fence: FenceChoice,
-        category: u8,
-        permanent: bool,
-    },
-    Delay {
-        job: u32,
-        fence: FenceChoice,
-        start: Start,
     },
     Cancel {
         job: u32,
@@ -92,17 +63,6 @@ pub enum Transition {
     Revoke {
         job: u32,
         lease: Option<FenceChoice>,
-    },
-    Suspend {
-        job: u32,
-        fence: FenceChoice,
-        wish: SuspensionRequest,
-    },
-    CreateWaitpoint {
-        job: u32,
-        fence: FenceChoice,
-        key: u8,
-        ms: u64,
     },
     CloseWaitpoint {
         job: u32,
@@ -150,10 +110,6 @@ pub enum Transition {
         flow: u32,
         from: usize,
         count: usize,
-    },
-    WaitForChildren {
-        job: u32,
-        fence: FenceChoice,
     },
     Cascade {
         job: u32,

@@ -9,15 +9,11 @@ use ff_core::flow::{CancelPolicy, FlowState, Join, OnSatisfied};
 use ff_core::limits;
 use ff_core::model::Model;
 use ff_core::operation::{Conditions, Operation, Reply};
-use ff_core::partition::PartitionConfig;
 use ff_core::types::{Kind, NodeName};
 use ff_random_ops::laws::decide_lazily;
 use ff_random_ops::{BEGINNING, Chance, Generator, Mix};
 
-use crate::claim;
-
-const PARTITIONS: PartitionConfig =
-    PartitionConfig { num_flow_partitions: 1, num_budget_partitions: 1, num_quota_partitions: 1 };
+use crate::{PARTITIONS, claim};
 
 /// A store loads the records that a rule misses and runs the rule again. It does so once per batch of misses, not once
 /// per member.

@@ -8,26 +8,17 @@ mod random;
 
 use ff_core::contracts::ClaimArgs;
 use ff_core::lease::Holder;
-use ff_core::types::{LaneId, Namespace, WorkerId, WorkerInstanceId};
+use ff_core::partition::PartitionConfig;
+
+/// One partition, so that every operation is local.
+const PARTITIONS: PartitionConfig =
+    PartitionConfig { num_flow_partitions: 1, num_budget_partitions: 1, num_quota_partitions: 1 };
 
 /// Returns a claim of any execution on the default lane.
 fn claim(partition: u16, max: usize) -> ClaimArgs {
-    ClaimArgs {
-        partition,
-        namespace: Namespace::default_name(),
-        lane: LaneId::default_name(),
-        kinds: vec![],
-        capabilities: Default::default(),
-        assigned: false,
-        max,
-        holder: holder(0),
-        lease_ttl_ms: 3_000,
-    }
+    ClaimArgs { max, lease_ttl_ms: 3_000, ..ClaimArgs::new(partition, holder(0)) }
 }
 
 fn holder(worker: usize) -> Holder {
-    Holder {
-        worker_id: WorkerId::parse("worker").unwrap(),
-        worker_instance_id: WorkerInstanceId::parse(&format!("worker-{worker}")).unwrap(),
-    }
+    Holder::parse("worker", &format!("worker-{worker}")).unwrap()
 }

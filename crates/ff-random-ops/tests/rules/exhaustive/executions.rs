@@ -14,7 +14,6 @@ use ff_core::lease::Fence;
 use ff_core::limits;
 use ff_core::model::Model;
 use ff_core::operation::{Operation, Reply};
-use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
 use ff_core::policy::{Backoff, Policy, RetryPolicy, TimeoutPolicy};
 use ff_core::token::{KeyRing, Secret};
@@ -26,11 +25,7 @@ use uuid::Uuid;
 use super::identity::identity;
 use super::suspensions::{about_waiting, remember_granted, wishes_to_wait};
 use super::{Search, World};
-use crate::{claim, holder};
-
-/// One partition, so that both executions share every index.
-pub(crate) const PARTITIONS: PartitionConfig =
-    PartitionConfig { num_flow_partitions: 1, num_budget_partitions: 1, num_quota_partitions: 1 };
+use crate::{PARTITIONS, claim, holder};
 
 /// The durations are multiples of each other, so that timers of different kinds fire at the same time.
 const TTL_MS: u64 = 1_000;

@@ -13,7 +13,6 @@ use ff_core::flow::{CancelPolicy, Join, OnSatisfied};
 use ff_core::lease::Fence;
 use ff_core::model::Model;
 use ff_core::operation::{Conditions, Operation};
-use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
 use ff_core::policy::Policy;
 use ff_core::types::{ExecutionId, FlowId, Kind, NodeName, TimestampMs};
@@ -21,11 +20,7 @@ use ff_random_ops::laws::{Step, answers_again, healthy, lawful};
 use uuid::Uuid;
 
 use super::{Search, World};
-use crate::claim;
-
-/// One partition, so that every operation is local.
-const PARTITIONS: PartitionConfig =
-    PartitionConfig { num_flow_partitions: 1, num_budget_partitions: 1, num_quota_partitions: 1 };
+use crate::{PARTITIONS, claim};
 
 /// Two upstreams of a join that cancels, one of which has another dependent, and a dependent of the join.
 const SMALL_FLOW: &[(&str, &str)] = &[("a", "c"), ("b", "c"), ("b", "d"), ("c", "e")];
