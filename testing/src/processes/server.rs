@@ -1,10 +1,10 @@
 //! The server process.
 
-use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
 use ff_sdk::FlowFabric;
 use serde_json::Value;
+use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::process::Command;
@@ -18,13 +18,16 @@ pub struct ServerProcess {
     store: String,
     options: Vec<String>,
     url: String,
+    /// The folder of the store, if the store is a file.
+    folder: Option<TempDir>,
 }
 
 impl ServerProcess {
-    /// Starts the server with a SQLite store in this folder, on any port.
-    pub async fn start(folder: &Path) -> Self {
-        let file: PathBuf = folder.join("flowfabric.db");
-        Self::over(format!("sqlite:{}", file.display())).await
+    /// Starts the server with a SQLite store in a folder of its own, on any port.
+    pub async fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let server = Self::over(format!("sqlite:{}", folder.path().join("flowfabric.db").display())).await;
+        Self { folder: Some(folder), ..server }
     }
 
     /// Starts the server with the store at a URL, on any port.
@@ -41,7 +44,8 @@ impl ServerProcess {
     pub async fn kill_and_start_again(&mut self) {
         self.process.kill().await;
         let address = self.url.strip_prefix("http://").unwrap().to_owned();
-        *self = Self::listening(self.store.clone(), self.options.clone(), &address).await;
+        let started = Self::listening(self.store.clone(), self.options.clone(), &address).await;
+        *self = Self { folder: self.folder.take(), ..started };
     }
 
     /// Returns the URL of the server.
@@ -97,7 +101,7 @@ impl ServerProcess {
     }
 
     /// Stops the server as Ctrl-C does, and waits for its end.
-    pub async fn interrupt(mut self) -> ExitStatus {
+    pub async fn interrupt(&mut self) -> ExitStatus {
         self.process.send(Signal::INT);
         self.process.end().await
     }
@@ -109,7 +113,7 @@ impl ServerProcess {
         let line = process.line().await.expect("the server ended before it served");
         let message: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{line:?}: {error}"));
         let url = message["server"].as_str().unwrap().to_owned();
-        Self { process, store, options, url }
+        Self { process, store, options, url, folder: None }
     }
 }
 

@@ -21,6 +21,13 @@ impl WorkerProcess {
         Self { process: Process::start(name, &mut command) }
     }
 
+    /// Starts a worker, and waits until it claims work.
+    pub async fn ready(url: &str, name: &str, lease_ttl: Duration, concurrency: usize) -> Self {
+        let mut worker = Self::start(url, name, lease_ttl, concurrency);
+        assert_eq!(worker.says().await, Line::Ready);
+        worker
+    }
+
     /// Returns the next line of output.
     pub async fn says(&mut self) -> Line {
         Line::parse(&self.process.line().await.expect("the worker ended"))

@@ -29,7 +29,7 @@ async fn survives(program: &str, language: &str, file: &str) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(file);
     std::fs::write(&path, printed(language)).unwrap();
-    let mut server = ServerProcess::start(folder.path()).await;
+    let mut server = ServerProcess::start().await;
     let client = server.connect().await.client();
     let mut worker = start(program, &path, server.url());
 

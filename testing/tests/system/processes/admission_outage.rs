@@ -14,11 +14,11 @@ use ff_core::state::PublicState;
 use ff_core::types::{Kind, LaneId, Namespace, QuotaName, new_execution_uuid};
 use ff_sdk::FlowFabric;
 use ff_testing::postgres_server::Postgres;
-use ff_testing::processes::{ServerProcess, doctor};
+use ff_testing::processes::ServerProcess;
 use ff_testing::servers::{Cluster, Flavour, Process};
 use tokio::time::timeout;
 
-use super::stop;
+use super::stop_and_examine;
 
 const QUOTA: &str = "two";
 const AT_ONCE: usize = 2;
@@ -36,7 +36,7 @@ async fn claims_are_refused_while_valkey_is_gone() {
     outage.claims_are_refused().await;
     valkey.restart();
     outage.claims_succeed_within_the_quota().await;
-    examine(server).await;
+    assert_eq!(stop_and_examine(vec![server]).await, WORK as u64);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -48,7 +48,7 @@ async fn claims_are_refused_while_postgres_is_gone() {
     outage.claims_are_refused().await;
     postgres.restart();
     outage.claims_succeed_within_the_quota().await;
-    examine(server).await;
+    assert_eq!(stop_and_examine(vec![server]).await, WORK as u64);
 }
 
 /// The partitions of the work are reachable. Only the usage of the quota cannot be read.
@@ -65,7 +65,7 @@ async fn claims_are_refused_while_the_home_of_a_quota_is_gone() {
     outage.claims_are_refused().await;
     cluster.nodes[home].restart();
     outage.claims_succeed_within_the_quota().await;
-    examine(server).await;
+    assert_eq!(stop_and_examine(vec![server]).await, WORK as u64);
 }
 
 /// Returns the primary of a partition. The three primaries have equal, consecutive ranges of the slots.
@@ -73,12 +73,6 @@ fn node_of(cluster: &Cluster, partition: &Partition) -> usize {
     let slot = cluster.nodes[0].ask(&["CLUSTER", "KEYSLOT", &partition.hash_tag()]);
     let slot: usize = slot.trim_start_matches(':').parse().unwrap();
     slot * 3 / 16_384
-}
-
-async fn examine(server: ServerProcess) {
-    let store = server.store().to_owned();
-    stop(server).await;
-    assert_eq!(doctor(&store).await, WORK as u64);
 }
 
 /// An outage while one execution is leased, the quota allows one more, and the rest waits.

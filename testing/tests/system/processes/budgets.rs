@@ -10,12 +10,12 @@ use ff_core::types::{BudgetName, Dimension, ExecutionId, Kind, Namespace};
 use ff_sdk::FlowFabric;
 use ff_testing::number;
 use ff_testing::postgres_server::Postgres;
-use ff_testing::processes::{ServerProcess, WorkerProcess, doctor, within};
+use ff_testing::processes::{ServerProcess, WorkerProcess, within};
 use ff_testing::servers::{Flavour, Process};
 use tokio::time::{interval, timeout};
 use uuid::Uuid;
 
-use super::{LEASE_TTL, stop};
+use super::{LEASE_TTL, stop_and_examine};
 
 /// Number of executions submitted between two kills.
 const JOBS_A_KILL: usize = 120;
@@ -34,8 +34,7 @@ const BUDGETS: [(&str, &str); 2] = [
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_report_counts_once_though_server_and_workers_are_killed() {
-    let folder = tempfile::tempdir().unwrap();
-    kill_repeatedly(vec![ServerProcess::start(folder.path()).await]).await;
+    kill_repeatedly(vec![ServerProcess::start().await]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -107,11 +106,7 @@ async fn kill_repeatedly(mut servers: Vec<ServerProcess>) {
     for worker in &mut workers {
         worker.process.kill().await;
     }
-    let store = servers[0].store().to_owned();
-    for server in servers {
-        stop(server).await;
-    }
-    assert_eq!(doctor(&store).await, jobs);
+    assert_eq!(stop_and_examine(servers).await, jobs);
 }
 
 async fn describe(flowfabric: &FlowFabric, name: &str) -> Option<BudgetInfo> {

@@ -9,14 +9,13 @@ use ff_core::payload::Payload;
 use ff_core::state::PublicState;
 use ff_core::types::{FlowId, Kind, NodeName};
 use ff_sdk::FlowFabric;
-use ff_testing::processes::{ServerProcess, doctor, within};
+use ff_testing::processes::{ServerProcess, within};
 
-use super::stop;
+use super::stop_and_examine;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_large_cancellation_continues_after_the_server_was_killed() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut server = ServerProcess::start(folder.path()).await;
+    let mut server = ServerProcess::start().await;
     let flowfabric = server.connect().await;
     let flow_id = submit(&flowfabric, Shape { top: false, middle: 3_000, sink: None }).await;
     let args = CancelFlowArgs { flow_id, policy: CancelPolicy::CancelAll, reason: None, requested_by: None };
@@ -25,13 +24,12 @@ async fn a_large_cancellation_continues_after_the_server_was_killed() {
     server.kill_and_start_again().await;
     let end = ended(&server.connect().await, flow_id).await;
     assert_eq!((end.state, end.counts.of(PublicState::Cancelled)), (FlowState::Cancelled, 3_000));
-    assert_eq!(examined(server).await, 3_000);
+    assert_eq!(stop_and_examine(vec![server]).await, 3_000);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_fan_out_continues_after_the_server_was_killed() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut server = ServerProcess::start(folder.path()).await;
+    let mut server = ServerProcess::start().await;
     let flowfabric = server.connect().await;
     let flow_id = submit(&flowfabric, Shape { top: true, middle: 1_000, sink: Some(Join::AllOf) }).await;
     assert_eq!(work(&flowfabric, 1).await, 1);
@@ -42,13 +40,12 @@ async fn a_fan_out_continues_after_the_server_was_killed() {
     }
     let end = ended(&flowfabric, flow_id).await;
     assert_eq!((end.state, end.counts.of(PublicState::Completed)), (FlowState::Completed, 1_002));
-    assert_eq!(examined(server).await, 1_002);
+    assert_eq!(stop_and_examine(vec![server]).await, 1_002);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_sibling_is_cancelled_though_the_server_was_killed() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut server = ServerProcess::start(folder.path()).await;
+    let mut server = ServerProcess::start().await;
     let flowfabric = server.connect().await;
     let any_of = Join::AnyOf { on_satisfied: OnSatisfied::CancelRemaining };
     let flow_id = submit(&flowfabric, Shape { top: false, middle: 2_001, sink: Some(any_of) }).await;
@@ -64,7 +61,7 @@ async fn every_sibling_is_cancelled_though_the_server_was_killed() {
     assert_eq!(work(&flowfabric, 10).await, 1, "nothing but the one that waited for them is left");
     let end = ended(&flowfabric, flow_id).await;
     assert_eq!((end.state, end.counts.of(PublicState::Completed)), (FlowState::Completed, 2));
-    assert_eq!(examined(server).await, 2_002);
+    assert_eq!(stop_and_examine(vec![server]).await, 2_002);
 }
 
 /// Submits a flow: optionally a first node, the given number of middle nodes, and optionally a last node that joins
@@ -111,11 +108,4 @@ async fn describe(flowfabric: &FlowFabric, id: FlowId) -> FlowInfo {
 
 async fn ended(flowfabric: &FlowFabric, id: FlowId) -> FlowEnd {
     within("the flow ends", flowfabric.long_poll().flow_ended(&id, 60_000)).await.unwrap().expect("the flow goes on")
-}
-
-/// Stops the server and returns the number of executions that the doctor examined.
-async fn examined(server: ServerProcess) -> u64 {
-    let store = server.store().to_owned();
-    stop(server).await;
-    doctor(&store).await
 }

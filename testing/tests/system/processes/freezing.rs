@@ -12,11 +12,11 @@ use ff_core::types::Kind;
 use ff_sdk::FlowFabric;
 use ff_testing::number;
 use ff_testing::postgres_server::Postgres;
-use ff_testing::processes::{ServerProcess, Signal, WorkerProcess, doctor};
+use ff_testing::processes::{ServerProcess, Signal, WorkerProcess};
 use ff_testing::servers::{Flavour, Process};
 use tokio::time::{Instant, interval, timeout};
 
-use super::{LEASE_TTL, stop};
+use super::{LEASE_TTL, stop_and_examine};
 
 /// Longer than any part of the system waits for an answer before it doubts the connection.
 const FROZEN: Duration = Duration::from_millis(4_500);
@@ -64,12 +64,11 @@ impl Freeze for Postgres {
 /// while they are frozen.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn everybody_serves_soon_after_a_freeze() {
-    let folder = tempfile::tempdir().unwrap();
     let (valkey, postgres) = (Process::start(Flavour::Valkey, &[]), Postgres::quick());
     let on_valkey = async || ServerProcess::over(valkey.url()).await;
     let on_postgres = async || ServerProcess::over(postgres.url("flowfabric")).await;
     tokio::join!(
-        freeze_again_and_again(vec![ServerProcess::start(folder.path()).await], None),
+        freeze_again_and_again(vec![ServerProcess::start().await], None),
         freeze_again_and_again(vec![on_valkey().await, on_valkey().await], Some(&valkey)),
         freeze_again_and_again(vec![on_postgres().await, on_postgres().await], Some(&postgres)),
     );
@@ -106,11 +105,7 @@ async fn freeze_again_and_again(servers: Vec<ServerProcess>, store: Option<&dyn 
     }
     traffic.iter().for_each(tokio::task::JoinHandle::abort);
     drop(workers);
-    let store = servers[0].store().to_owned();
-    for server in servers {
-        stop(server).await;
-    }
-    doctor(&store).await;
+    stop_and_examine(servers).await;
 }
 
 async fn ready(server: &ServerProcess) {

@@ -12,11 +12,11 @@ use ff_core::types::{ExecutionId, Kind};
 use ff_sdk::FlowFabric;
 use ff_testing::number;
 use ff_testing::postgres_server::Postgres;
-use ff_testing::processes::{Line, ServerProcess, Signal, WorkerProcess, doctor, within};
+use ff_testing::processes::{Line, ServerProcess, Signal, WorkerProcess, within};
 use tokio::sync::watch;
 use tokio::time::interval;
 
-use super::{LEASE_TTL, stop};
+use super::{LEASE_TTL, stop_and_examine};
 
 const SUBMITTERS: usize = 6;
 /// Number of jobs submitted between two kills.
@@ -24,8 +24,7 @@ const JOBS_A_KILL: usize = 360;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_acknowledged_is_lost_when_the_server_is_killed() {
-    let folder = tempfile::tempdir().unwrap();
-    is_killed_again_and_again(ServerProcess::start(folder.path()).await).await;
+    is_killed_again_and_again(ServerProcess::start().await).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -80,9 +79,7 @@ async fn is_killed_again_and_again(mut server: ServerProcess) {
     }
     // A worker that lost its lease while the server was down may never receive the answer to its completion.
     assert!(completions.len() >= jobs * 9 / 10, "{} completions were acknowledged", completions.len());
-    let store = server.store().to_owned();
-    stop(server).await;
-    assert_eq!(doctor(&store).await, jobs as u64);
+    assert_eq!(stop_and_examine(vec![server]).await, jobs as u64);
 }
 
 /// Submits its share of the jobs, and repeats each submission until it is acknowledged.

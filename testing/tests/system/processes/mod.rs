@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use ff_core::types::ExecutionId;
 use ff_sdk::{Client, Job};
-use ff_testing::processes::ServerProcess;
+use ff_testing::processes::{ServerProcess, doctor};
 
 const LEASE_TTL: Duration = Duration::from_millis(1_500);
 
@@ -25,6 +25,14 @@ async fn submit(client: &Client, kind: &str) -> ExecutionId {
     client.submit(Job::new(kind, &"cat.png")).await.unwrap().execution_id
 }
 
-async fn stop(server: ServerProcess) {
+async fn stop(mut server: ServerProcess) {
     assert!(server.interrupt().await.success(), "the server did not stop well");
+}
+
+/// Stops the servers of a store, and examines it with `ff doctor`. Returns the number of executions.
+async fn stop_and_examine(mut servers: Vec<ServerProcess>) -> u64 {
+    for server in &mut servers {
+        assert!(server.interrupt().await.success(), "a server did not stop well");
+    }
+    doctor(servers[0].store()).await
 }

@@ -11,11 +11,11 @@ use ff_core::types::ExecutionId;
 use ff_sdk::{Client, Job};
 use ff_testing::number;
 use ff_testing::postgres_server::Postgres;
-use ff_testing::processes::{Line, ServerProcess, Signal, WorkerProcess, doctor};
+use ff_testing::processes::{Line, ServerProcess, Signal, WorkerProcess};
 use ff_testing::servers::{Flavour, Process};
 use tokio::time::{interval, timeout};
 
-use super::stop;
+use super::stop_and_examine;
 
 const KIND: &str = "timed";
 const CUSTOMERS: usize = 6;
@@ -50,8 +50,7 @@ impl Limit {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_quota_is_exceeded_though_processes_are_killed_on_sqlite() {
-    let folder = tempfile::tempdir().unwrap();
-    kill_again_and_again(vec![ServerProcess::start(folder.path()).await]).await;
+    kill_again_and_again(vec![ServerProcess::start().await]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -107,11 +106,7 @@ async fn kill_again_and_again(mut servers: Vec<ServerProcess>) {
         let corrected = server.metric("ff_quota_corrections_total").await;
         println!("{} corrected {corrected} leftovers of quotas", server.url());
     }
-    let store = servers[0].store().to_owned();
-    for server in servers {
-        stop(server).await;
-    }
-    assert_eq!(doctor(&store).await, customers.len() as u64);
+    assert_eq!(stop_and_examine(servers).await, customers.len() as u64);
 }
 
 /// Submits work of each customer in turn, and returns the customer of each execution.

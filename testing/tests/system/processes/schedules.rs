@@ -11,11 +11,11 @@ use ff_core::types::{Kind, Namespace, ScheduleName, TagKey, TagValue};
 use ff_sdk::FlowFabric;
 use ff_testing::number;
 use ff_testing::postgres_server::Postgres;
-use ff_testing::processes::{ServerProcess, doctor, within};
+use ff_testing::processes::{ServerProcess, within};
 use ff_testing::servers::{Flavour, Process};
 
 use super::freezing::pass;
-use super::stop;
+use super::stop_and_examine;
 
 /// Number of schedules, which tick every second at different times.
 const SCHEDULES: usize = 20;
@@ -25,8 +25,7 @@ const FROZEN: Duration = Duration::from_millis(4_500);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_tick_has_one_start_though_the_server_is_killed() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut server = ServerProcess::start(folder.path()).await;
+    let mut server = ServerProcess::start().await;
     create(&server.connect().await).await;
     for _ in 0..number("FF_KILLS", 6) {
         ticks(&server.connect().await, 3).await;
@@ -136,9 +135,5 @@ async fn settle(servers: Vec<ServerProcess>) {
         assert_eq!(found, expected, "{name} did not start each of its ticks");
         assert!(expected.len() > 10);
     }
-    let store = servers[0].store().to_owned();
-    for server in servers {
-        stop(server).await;
-    }
-    assert_eq!(doctor(&store).await, count);
+    assert_eq!(stop_and_examine(servers).await, count);
 }

@@ -12,8 +12,7 @@ use super::submit;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stopping_server_answers_its_long_polls() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = ServerProcess::start(folder.path()).await;
+    let mut server = ServerProcess::start().await;
     let flowfabric = server.connect().await;
     let id = submit(&flowfabric.client(), "nobody-does-this").await;
     let polls = long_polls(&flowfabric, id);

@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use ff_core::step::StepOutcome;
 use ff_core::types::ExecutionId;
-use ff_sdk::Client;
 use ff_testing::number;
 use ff_testing::postgres_server::Postgres;
-use ff_testing::processes::{Line, ServerProcess, StepRun, WorkerProcess, doctor, within};
+use ff_testing::processes::{Line, ServerProcess, StepRun, WorkerProcess, within};
 use ff_testing::servers::{Flavour, Process};
 
-use super::{LEASE_TTL, stop, submit};
+use super::{LEASE_TTL, stop, stop_and_examine, submit};
 
 /// Number of steps that the worker runs.
 const STEPS: u32 = 4;
@@ -29,8 +28,7 @@ struct StepWorker {
 
 impl StepWorker {
     async fn start(server: &ServerProcess, name: &str, lease: Duration, id: ExecutionId, attempt: u32) -> Self {
-        let mut worker = WorkerProcess::start(server.url(), name, lease, 1);
-        assert_eq!(worker.says().await, Line::Ready);
+        let mut worker = WorkerProcess::ready(server.url(), name, lease, 1).await;
         assert_eq!(worker.says().await, Line::Started(id));
         Self { worker, id, attempt }
     }
@@ -63,49 +61,45 @@ impl StepWorker {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_worker_killed_within_a_step_costs_only_that_step() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = ServerProcess::start(folder.path()).await;
-    let client = server.connect().await.client();
-    let id = submit(&client, "hold-steps").await;
-    let mut doomed = StepWorker::start(&server, "doomed", LEASE_TTL, id, 0).await;
-    doomed.runs(0).await;
-    doomed.go_on().await;
-    doomed.has(0, 0).await;
+    let (server, mut doomed) = after_the_first_step().await;
     doomed.go_on().await;
     doomed.runs(1).await;
     doomed.worker.process.kill().await;
-    finish_after_the_first(server, &client, id).await;
+    finish_after_the_first(server, doomed.id).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_worker_killed_between_steps_costs_none() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = ServerProcess::start(folder.path()).await;
-    let client = server.connect().await.client();
-    let id = submit(&client, "hold-steps").await;
+    let (server, mut doomed) = after_the_first_step().await;
+    doomed.worker.process.kill().await;
+    finish_after_the_first(server, doomed.id).await;
+}
+
+/// Starts a server, and a worker that has recorded the first step of an execution.
+async fn after_the_first_step() -> (ServerProcess, StepWorker) {
+    let server = ServerProcess::start().await;
+    let id = submit(&server.connect().await.client(), "hold-steps").await;
     let mut doomed = StepWorker::start(&server, "doomed", LEASE_TTL, id, 0).await;
     doomed.runs(0).await;
     doomed.go_on().await;
     doomed.has(0, 0).await;
-    doomed.worker.process.kill().await;
-    finish_after_the_first(server, &client, id).await;
+    (server, doomed)
 }
 
 /// Lets another worker end an execution whose first step is recorded.
-async fn finish_after_the_first(server: ServerProcess, client: &Client, id: ExecutionId) {
+async fn finish_after_the_first(server: ServerProcess, id: ExecutionId) {
     let mut heir = StepWorker::start(&server, "heir", LEASE_TTL, id, 1).await;
     heir.has(0, 0).await;
     heir.go_on().await;
     heir.run_from(1).await;
-    let end = within("the execution ends", client.wait(&id)).await.unwrap();
+    let end = within("the execution ends", server.connect().await.client().wait(&id)).await.unwrap();
     assert_eq!(end.json::<Vec<u32>>().unwrap(), [0, 1, 1, 1]);
     stop(server).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_killed_around_a_recording_costs_no_step() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut server = ServerProcess::start(folder.path()).await;
+    let mut server = ServerProcess::start().await;
     let id = submit(&server.connect().await.client(), "hold-steps").await;
     let mut worker = StepWorker::start(&server, "worker", LONG_LEASE, id, 0).await;
     // The server is killed while a step runs.
@@ -128,15 +122,12 @@ async fn a_server_killed_around_a_recording_costs_no_step() {
     let end = within("the execution ends", client.wait(&id)).await.unwrap();
     assert_eq!(end.json::<Vec<u32>>().unwrap(), [0; STEPS as usize]);
     assert_eq!(client.steps(&id).await.unwrap().len(), STEPS as usize);
-    let store = server.store().to_owned();
-    stop(server).await;
-    assert_eq!(doctor(&store).await, 1);
+    assert_eq!(stop_and_examine(vec![server]).await, 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_recorded_step_runs_again_under_kills() {
-    let folder = tempfile::tempdir().unwrap();
-    are_killed_again_and_again(ServerProcess::start(folder.path()).await).await;
+    are_killed_again_and_again(ServerProcess::start().await).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -190,15 +181,11 @@ async fn are_killed_again_and_again(mut server: ServerProcess) {
         lines.extend(worker.remaining_lines().await);
     }
     check_lines(&lines, &ran_by);
-    let store = server.store().to_owned();
-    stop(server).await;
-    assert_eq!(doctor(&store).await, ids.len() as u64);
+    assert_eq!(stop_and_examine(vec![server]).await, ids.len() as u64);
 }
 
 async fn ready(server: &ServerProcess, name: &str) -> WorkerProcess {
-    let mut worker = WorkerProcess::start(server.url(), name, LEASE_TTL, 4);
-    assert_eq!(worker.says().await, Line::Ready);
-    worker
+    WorkerProcess::ready(server.url(), name, LEASE_TTL, 4).await
 }
 
 /// Checks that every attempt gets the same result of a step, and that no attempt runs a step of which an earlier

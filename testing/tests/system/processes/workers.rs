@@ -15,8 +15,7 @@ const LATE: Duration = Duration::from_millis(500);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn work_of_a_killed_worker_runs_again_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = ServerProcess::start(folder.path()).await;
+    let server = ServerProcess::start().await;
     let client = server.connect().await.client();
     let mut doomed = ready(&server, "doomed").await;
     let id = submit(&client, "hold").await;
@@ -39,8 +38,7 @@ async fn work_of_a_killed_worker_runs_again_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_worker_woken_after_its_lease_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = ServerProcess::start(folder.path()).await;
+    let server = ServerProcess::start().await;
     let client = server.connect().await.client();
     let mut sleeper = ready(&server, "sleeper").await;
     let id = submit(&client, "hold").await;
@@ -63,8 +61,7 @@ async fn a_worker_woken_after_its_lease_is_refused() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stopping_worker_finishes_its_execution_and_claims_no_more() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = ServerProcess::start(folder.path()).await;
+    let server = ServerProcess::start().await;
     let client = server.connect().await.client();
     let mut worker = ready(&server, "worker").await;
     let id = submit(&client, "hold").await;
@@ -87,9 +84,7 @@ async fn a_stopping_worker_finishes_its_execution_and_claims_no_more() {
 }
 
 async fn ready(server: &ServerProcess, name: &str) -> WorkerProcess {
-    let mut worker = WorkerProcess::start(server.url(), name, LEASE_TTL, 1);
-    assert_eq!(worker.says().await, Line::Ready);
-    worker
+    WorkerProcess::ready(server.url(), name, LEASE_TTL, 1).await
 }
 
 /// Waits until the lease of an execution has been extended by more than `by`.
