@@ -5,9 +5,7 @@ use crate::prelude::*;
 use crate::world::graph::{any_of, grown, input, member};
 
 pub(crate) async fn a_parent_continues_when_its_children_have_ended(world: World) {
-    let (flow, parent) = parent(&world).await;
-    parent.add_children(&["x", "y"]).await;
-    parent.wait_pending().await;
+    let (flow, parent) = waiting_parent(&world, &["x", "y"]).await;
     assert_eq!(flow.states("parent x y below").await, ["waiting_children", "waiting", "waiting", "waiting_children"]);
     let children = flow.start().await;
     assert_eq!(children.keys().collect::<Vec<_>>(), ["x", "y"], "the parent is not claimed");
@@ -25,9 +23,7 @@ pub(crate) async fn a_parent_continues_when_its_children_have_ended(world: World
 }
 
 pub(crate) async fn a_parent_that_waits_for_children_cannot_complete_or_renew(world: World) {
-    let (flow, parent) = parent(&world).await;
-    parent.add_children(&["x"]).await;
-    parent.wait_pending().await;
+    let (flow, parent) = waiting_parent(&world, &["x"]).await;
     let before = world.contents().await;
     assert!(parent.complete(b"late").await.is_err());
     assert!(parent.renew().await.is_err());
@@ -51,9 +47,7 @@ pub(crate) async fn children_hand_their_results_to_their_parent(world: World) {
 }
 
 pub(crate) async fn a_parent_continues_when_a_child_fails(world: World) {
-    let (flow, parent) = parent(&world).await;
-    parent.add_children(&["x", "y"]).await;
-    parent.wait_pending().await;
+    let (flow, _) = waiting_parent(&world, &["x", "y"]).await;
     let children = flow.start().await;
     children["x"].fail_for_good().await;
     let again = flow.start_one().await;
@@ -213,17 +207,13 @@ pub(crate) async fn a_parent_that_dies_is_waited_for_by_the_next_one(world: Worl
 }
 
 pub(crate) async fn a_lease_given_up_for_children_is_in_the_history(world: World) {
-    let (flow, parent) = parent(&world).await;
-    parent.add_children(&["x"]).await;
-    parent.wait_pending().await;
+    let (flow, _) = waiting_parent(&world, &["x"]).await;
     let leases = world.attempts(&flow.member("parent")).await.leases;
     assert_eq!(leases.last().map(|event| event.ended), Some(LeaseEnding::WaitingForChildren));
 }
 
 pub(crate) async fn a_parent_that_waits_can_be_cancelled_and_expires(world: World) {
-    let (flow, parent_of_flow) = parent(&world).await;
-    parent_of_flow.add_children(&["x"]).await;
-    parent_of_flow.wait_pending().await;
+    let (flow, _) = waiting_parent(&world, &["x"]).await;
     world.cancel(&flow.member("parent")).await.unwrap();
     assert_eq!(flow.states("parent x below").await, ["cancelled", "waiting", "skipped"]);
     flow.start_one().await.complete(b"unused").await.unwrap();
@@ -241,18 +231,14 @@ pub(crate) async fn a_parent_that_waits_can_be_cancelled_and_expires(world: Worl
 }
 
 pub(crate) async fn a_parent_that_waits_is_cancelled_with_its_flow(world: World) {
-    let (flow, parent) = parent(&world).await;
-    parent.add_children(&["x"]).await;
-    parent.wait_pending().await;
+    let (flow, _) = waiting_parent(&world, &["x"]).await;
     flow.cancel(CancelPolicy::CancelAll).await.unwrap();
     assert_eq!(flow.states("parent x below").await, ["cancelled"; 3]);
     assert!(flow.start().await.is_empty());
 }
 
 pub(crate) async fn a_waiting_worker_gets_the_parent_when_its_child_ends(world: World) {
-    let (flow, parent) = parent(&world).await;
-    parent.add_children(&["x"]).await;
-    parent.wait_pending().await;
+    let (flow, _) = waiting_parent(&world, &["x"]).await;
     let child = flow.start_one().await;
     let (held, _) = woken_by(&world, async || child.complete(b"done").await.unwrap()).await;
     assert_eq!(held.node(), "parent");
@@ -263,4 +249,12 @@ async fn parent(world: &World) -> (Flow, LeasedExecution) {
     let flow = world.graph("parent>below").submit().await;
     let held = flow.start_one().await;
     (flow, held)
+}
+
+/// Returns such a flow whose first member has added these children and waits for them.
+async fn waiting_parent(world: &World, children: &[&str]) -> (Flow, LeasedExecution) {
+    let (flow, parent) = parent(world).await;
+    parent.add_children(children).await;
+    parent.wait_pending().await;
+    (flow, parent)
 }

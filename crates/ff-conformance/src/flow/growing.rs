@@ -291,13 +291,8 @@ pub(crate) async fn a_flow_change_has_limits_on_nodes_and_edges(world: World) {
     let (most, most_edges) = (limits::FLOW_CALL_NODES, limits::FLOW_CALL_EDGES);
     let names = |count: usize| (0..count).map(|nth| node(&format!("n{nth}"))).collect::<Vec<_>>();
     let sized = |count| GrowFlowArgs { nodes: names(count), ..GrowFlowArgs::new(flow.id) };
-    assert_refused!(
-        nothing_grows(&world, sized(most + 1)).await,
-        "limit_exceeded",
-        "nodes",
-        most as u64,
-        most as u64 + 1
-    );
+    let over = nothing_grows(&world, sized(most + 1)).await;
+    assert_refused!(over, "limit_exceeded", "nodes", most as u64, most as u64 + 1);
     assert_eq!(world.backend.grow_flow(sized(most)).await.unwrap().members.len(), most);
     let edges = |count: usize| (0..count).map(|nth| grown(&format!("n{nth}"), "z")).collect::<Vec<_>>();
     let entered = |count| GrowFlowArgs { edges: edges(count), nodes: vec![node("z")], ..GrowFlowArgs::new(flow.id) };

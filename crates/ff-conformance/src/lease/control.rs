@@ -50,7 +50,7 @@ pub(crate) async fn news_goes_to_the_instance_it_is_about(world: World) {
     let bystander = world.worker("bystander");
     let (ours, theirs) = (start(&worker).await, start(&bystander).await);
     world.cancel(&held.id()).await.unwrap();
-    let control = timeout(ms(10_000), worker.control(Some(&ours), ms(60_000))).await.expect("no news in time").unwrap();
+    let control = news(&worker, &ours).await;
     assert_eq!(control.lost, [lost(&held, LeaseEnding::Cancelled)]);
     assert_eq!(bystander.control(Some(&theirs), ms(20)).await.unwrap().lost, []);
 }
@@ -65,8 +65,7 @@ pub(crate) async fn news_between_two_questions_is_kept(world: World) {
         world.revoke(&two.id()).await.unwrap();
         let mut losses = Vec::new();
         while losses.len() < 2 {
-            let control =
-                timeout(ms(10_000), worker.control(Some(&after), ms(60_000))).await.expect("no news in time").unwrap();
+            let control = news(&worker, &after).await;
             assert!(!control.missed);
             losses.extend(control.lost);
             after = control.next;
@@ -80,8 +79,7 @@ pub(crate) async fn a_lost_lease_is_reported_once_per_cursor(world: World) {
     let (worker, held) = listening(&world).await;
     let after = start(&worker).await;
     world.cancel(&held.id()).await.unwrap();
-    let control =
-        timeout(ms(10_000), worker.control(Some(&after), ms(60_000))).await.expect("no news in time").unwrap();
+    let control = news(&worker, &after).await;
     assert_eq!(control.lost.len(), 1);
     assert_eq!(worker.control(Some(&control.next), ms(20)).await.unwrap().lost, []);
     let again = worker.control(Some(&after), ms(60_000)).await.unwrap();
@@ -91,7 +89,8 @@ pub(crate) async fn a_lost_lease_is_reported_once_per_cursor(world: World) {
 pub(crate) async fn an_invented_control_cursor_is_refused(world: World) {
     let worker = world.worker("holder");
     for made_up in ["", "x", "1-2", &format!("{}9", start(&worker).await)] {
-        assert_refused!(worker.control(Some(made_up), ms(0)).await, "invalid_cursor", "after");
+        let refusal = assert_refused!(worker.control(Some(made_up), ms(0)).await, "invalid_cursor");
+        assert_eq!(refusal.field.as_deref(), Some("after"), "{made_up:?}");
     }
 }
 
@@ -103,6 +102,11 @@ pub(crate) async fn a_wait_for_news_is_refused_when_it_is_too_long(world: World)
 async fn listening(world: &World) -> (Worker, LeasedExecution) {
     let held = world.held().await;
     (world.worker("holder"), held)
+}
+
+/// Returns the next control message after a cursor.
+async fn news(worker: &Worker, after: &str) -> Control {
+    timeout(ms(10_000), worker.control(Some(after), ms(60_000))).await.expect("no news in time").unwrap()
 }
 
 /// Returns the cursor of a worker that starts to listen now.
