@@ -9,12 +9,12 @@ use ff_core::contracts::{KeysPage, ListKeysArgs, RevokeKeyArgs, RevokedKey};
 use ff_core::entropy::SystemEntropy;
 use ff_scheduler::Runtime;
 
-use crate::audit;
-use crate::body::Body;
-use crate::callers::Caller;
-use crate::params::Params;
-use crate::path::Key;
-use crate::problem::Result;
+use crate::access::audit;
+use crate::access::callers::Caller;
+use crate::request::body::Body;
+use crate::request::params::Params;
+use crate::request::path::Key;
+use crate::response::problem::Result;
 
 /// Creates an API key. If the server generates the key, only this response contains it.
 pub(crate) async fn create(State(ff): State<Runtime>, caller: Caller, Body(call): Body<CreateKey>) -> Result<Response> {

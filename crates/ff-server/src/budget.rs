@@ -7,10 +7,10 @@ use ff_core::contracts::{BudgetDeleted, BudgetInfo, BudgetRef, BudgetReset, Budg
 use ff_core::types::Namespace;
 use ff_scheduler::Runtime;
 
-use crate::body::Body;
-use crate::params::Params;
-use crate::path::{Budget, Flow, Id};
-use crate::problem::Result;
+use crate::request::body::Body;
+use crate::request::params::Params;
+use crate::request::path::{Budget, Flow, Id};
+use crate::response::problem::Result;
 
 /// Lists the budgets of a namespace.
 pub(crate) async fn list(State(ff): State<Runtime>, Params(query): Params<NamespaceQuery>) -> Result<Json<Budgets>> {

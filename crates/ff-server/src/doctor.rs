@@ -5,8 +5,8 @@ use axum::extract::State;
 use ff_api::{DoctorQuery, DoctorReport};
 use ff_scheduler::Runtime;
 
-use crate::params::Params;
-use crate::problem::Result;
+use crate::request::params::Params;
+use crate::response::problem::Result;
 
 /// Examines one partition, or all if none is named, and reports the findings.
 pub(crate) async fn examine(

@@ -18,12 +18,14 @@ use ff_core::limits;
 use ff_core::types::{ExecutionId, IdempotencyKey, Namespace};
 use ff_scheduler::Runtime;
 
-use crate::body::Body;
-use crate::callers::Caller;
-use crate::params::{Params, cursor, word};
-use crate::path::Id;
-use crate::problem::{Problem, Result};
-use crate::{page, tenant, trace};
+use crate::access::callers::Caller;
+use crate::access::tenant;
+use crate::request::body::Body;
+use crate::request::params::{Params, cursor, word};
+use crate::request::path::Id;
+use crate::response::page;
+use crate::response::problem::{Problem, Result};
+use crate::trace;
 
 /// Creates an execution, or returns the one already created under the same key.
 pub(crate) async fn submit(

@@ -13,8 +13,8 @@ use ff_scheduler::Runtime;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::params::Params;
-use crate::problem::Result;
+use crate::request::params::Params;
+use crate::response::problem::Result;
 
 /// Maximum time for the store to answer before the server counts as not ready.
 const PATIENCE: Duration = Duration::from_secs(2);

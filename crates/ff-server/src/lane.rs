@@ -9,10 +9,10 @@ use ff_core::explain::LaneExplanation;
 use ff_core::types::{LaneId, Namespace};
 use ff_scheduler::Runtime;
 
-use crate::body::Body;
-use crate::params::Params;
-use crate::path::Lane;
-use crate::problem::Result;
+use crate::request::body::Body;
+use crate::request::params::Params;
+use crate::request::path::Lane;
+use crate::response::problem::Result;
 
 /// Lists lanes ordered by key, a page at a time.
 pub(crate) async fn list(State(ff): State<Runtime>, Params(query): Params<LanesQuery>) -> Result<Json<LanesPage>> {

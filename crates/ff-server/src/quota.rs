@@ -8,10 +8,10 @@ use ff_core::quota::QuotaPolicy;
 use ff_core::types::Namespace;
 use ff_scheduler::Runtime;
 
-use crate::body::Body;
-use crate::params::Params;
-use crate::path::Quota;
-use crate::problem::Result;
+use crate::request::body::Body;
+use crate::request::params::Params;
+use crate::request::path::Quota;
+use crate::response::problem::Result;
 
 /// Lists the quota policies of a namespace.
 pub(crate) async fn list(State(ff): State<Runtime>, Params(query): Params<NamespaceQuery>) -> Result<Json<Quotas>> {

@@ -12,10 +12,10 @@ use ff_core::schedule::TickRecord;
 use ff_core::types::Namespace;
 use ff_scheduler::Runtime;
 
-use crate::body::Body;
-use crate::params::Params;
-use crate::path::Schedule;
-use crate::problem::{Problem, Result};
+use crate::request::body::Body;
+use crate::request::params::Params;
+use crate::request::path::Schedule;
+use crate::response::problem::{Problem, Result};
 
 /// Lists the schedules of a namespace, a page at a time.
 pub(crate) async fn list(

@@ -12,12 +12,12 @@ use ff_core::engine_error::{Code, EngineError};
 use ff_core::token::PresentedToken;
 use ff_scheduler::Runtime;
 
-use crate::body::Body;
-use crate::callers::{Caller, CountedCaller};
+use crate::access::callers::{Caller, CountedCaller};
 use crate::execution::{key_in, resolve_idempotency_key};
-use crate::params::{Params, cursor};
-use crate::path::{Id, SignalPath};
-use crate::problem::Result;
+use crate::request::body::Body;
+use crate::request::params::{Params, cursor};
+use crate::request::path::{Id, SignalPath};
+use crate::response::problem::Result;
 
 /// Delivers a signal for a caller with the waitpoint's token. Callers without it get the same response for existing and missing
 /// waitpoints.

@@ -6,9 +6,9 @@ use ff_api::{StepsPage, StepsQuery};
 use ff_core::contracts::ListStepsArgs;
 use ff_scheduler::Runtime;
 
-use crate::params::Params;
-use crate::path::Id;
-use crate::problem::Result;
+use crate::request::params::Params;
+use crate::request::path::Id;
+use crate::response::problem::Result;
 
 /// Lists the recorded steps of an execution with their results, in the order of recording.
 pub(crate) async fn list(

@@ -6,9 +6,9 @@ use ff_api::WorkersQuery;
 use ff_core::contracts::{ListWorkersArgs, WorkersPage};
 use ff_scheduler::Runtime;
 
-use crate::page;
-use crate::params::Params;
-use crate::problem::Result;
+use crate::request::params::Params;
+use crate::response::page;
+use crate::response::problem::Result;
 
 /// Lists the registered worker instances, ordered by id.
 pub(crate) async fn list(State(ff): State<Runtime>, Params(query): Params<WorkersQuery>) -> Result<Json<WorkersPage>> {

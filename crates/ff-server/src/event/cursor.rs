@@ -13,8 +13,8 @@ use ff_core::event::{EncryptedPositions, EventCursor};
 use ff_core::signal::Position;
 use ff_core::types::TimestampMs;
 
-use crate::sealer::{SealedContent, Sealer};
-use crate::tenant;
+use crate::access::sealer::{SealedContent, Sealer};
+use crate::access::tenant;
 
 /// Encryption purpose of cursors.
 const PURPOSE: &str = "event cursor";

@@ -16,8 +16,8 @@ use ff_core::operation::check_id;
 use ff_scheduler::Runtime;
 use tokio_util::sync::CancellationToken;
 
-use crate::params::{Params, cursor};
-use crate::problem::Result;
+use crate::request::params::{Params, cursor};
+use crate::response::problem::Result;
 use crate::stream::{
     EventSource, KEEP_ALIVE, KEEP_ALIVE_MS, StreamOpener, accepts_stream, last_event_id, problem_event, pushed,
     refuse_paging, sse_event,

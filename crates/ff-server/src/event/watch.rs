@@ -14,9 +14,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::cursor::{Cursors, Start};
 use super::{is_unchanged, page, read_query, with_caller_cursor};
-use crate::params::Params;
-use crate::path::Id;
-use crate::problem::Result;
+use crate::request::params::Params;
+use crate::request::path::Id;
+use crate::response::problem::Result;
 use crate::stream::{
     EventSource, KEEP_ALIVE, KEEP_ALIVE_MS, StreamOpener, accepts_stream, last_event_id, problem_event, pushed,
     sse_event,

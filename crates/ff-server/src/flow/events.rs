@@ -11,9 +11,9 @@ use ff_core::types::FlowId;
 use ff_scheduler::Runtime;
 use tokio_util::sync::CancellationToken;
 
-use crate::params::Params;
-use crate::path::Flow;
-use crate::problem::Result;
+use crate::request::params::Params;
+use crate::request::path::Flow;
+use crate::response::problem::Result;
 use crate::stream::{
     EventSource, KEEP_ALIVE, KEEP_ALIVE_MS, StreamOpener, accepts_stream, last_event_id, problem_event, pushed,
     refuse_paging, sse_event,

@@ -20,13 +20,15 @@ use ff_core::limits;
 use ff_core::types::{FlowId, Namespace};
 use ff_scheduler::Runtime;
 
-use crate::body::{Body, BodyOnly};
-use crate::callers::Caller;
+use crate::access::audit;
+use crate::access::callers::Caller;
 use crate::execution::{key_in, resolve_idempotency_key};
-use crate::params::{Params, cursor};
-use crate::path::{Flow, Node};
-use crate::problem::Result;
-use crate::{audit, page, trace};
+use crate::request::body::{Body, BodyOnly};
+use crate::request::params::{Params, cursor};
+use crate::request::path::{Flow, Node};
+use crate::response::page;
+use crate::response::problem::Result;
+use crate::trace;
 
 pub(crate) use events::events;
 

@@ -14,10 +14,10 @@ use futures_util::future::join_all;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::body::Body;
-use crate::callers::Caller;
-use crate::problem::Result;
-use crate::tenant;
+use crate::access::callers::Caller;
+use crate::access::tenant;
+use crate::request::body::Body;
+use crate::response::problem::Result;
 
 pub(crate) async fn batch(
     State(ff): State<Runtime>,

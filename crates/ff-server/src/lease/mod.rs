@@ -11,11 +11,11 @@ use ff_core::execution::Blocker;
 use ff_core::types::Namespace;
 use ff_scheduler::Runtime;
 
-use crate::body::Body;
-use crate::callers::Caller;
-use crate::params::{Params, cursor};
-use crate::path::Instance;
-use crate::problem::Result;
+use crate::access::callers::Caller;
+use crate::request::body::Body;
+use crate::request::params::{Params, cursor};
+use crate::request::path::Instance;
+use crate::response::problem::Result;
 
 pub(crate) use batch::batch;
 

@@ -18,13 +18,13 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::{Metrics, render};
-use crate::callers::{Caller, Callers};
-use crate::connections::Connections;
-use crate::guarded_body::until_written;
-use crate::loopback_guard;
-use crate::params::Params;
-use crate::problem::Problem;
-use crate::server::{pause_after_accept_error, serve_connection};
+use crate::access::callers::{Caller, Callers};
+use crate::access::loopback_guard;
+use crate::listener::connections::Connections;
+use crate::listener::server::{pause_after_accept_error, serve_connection};
+use crate::request::params::Params;
+use crate::response::guarded_body::until_written;
+use crate::response::problem::Problem;
 
 /// Maximum number of open scraper connections. At the limit, a new connection closes the oldest one.
 const SCRAPERS: usize = 16;

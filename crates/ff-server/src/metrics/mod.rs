@@ -31,8 +31,8 @@ use metric_set::MetricSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
 
-use crate::params::Params;
-use crate::problem::{Problem, Result};
+use crate::request::params::Params;
+use crate::response::problem::{Problem, Result};
 
 pub(crate) use listener::MetricsListener;
 pub(crate) use requests::observe;

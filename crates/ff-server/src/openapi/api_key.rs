@@ -4,7 +4,7 @@ use ff_api::{CreateKey, NewKey, RevokeKey};
 use ff_core::contracts::{KeysPage, RevokedKey};
 
 use super::builder::OpenApiBuilder;
-use crate::body::BodyLimit;
+use crate::request::body::BodyLimit;
 
 pub(super) fn describe(api: &mut OpenApiBuilder) {
     api.get("/v1/keys", "Lists all keys ever created, without secrets.").answers::<KeysPage>(200, "One page.").done();

@@ -5,7 +5,7 @@ use ff_core::budget::Budget;
 use ff_core::contracts::{BudgetDeleted, BudgetInfo, BudgetReset, Budgets, UsageInfo};
 
 use super::builder::OpenApiBuilder;
-use crate::body::BodyLimit;
+use crate::request::body::BodyLimit;
 
 pub(super) fn describe(api: &mut OpenApiBuilder) {
     api.get("/v1/budgets", "Lists the budgets of a namespace.")

@@ -14,7 +14,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use super::security;
-use crate::route_table;
+use crate::routing::route_table;
 
 /// Location of the schemas that several routes share.
 const SCHEMAS: &str = "/components/schemas";

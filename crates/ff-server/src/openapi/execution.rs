@@ -7,7 +7,7 @@ use ff_core::types::IdempotencyKey;
 use serde_json::json;
 
 use super::builder::OpenApiBuilder;
-use crate::body::BodyLimit;
+use crate::request::body::BodyLimit;
 
 pub(super) fn describe(api: &mut OpenApiBuilder) {
     api.post("/v1/executions", "Creates an execution, or finds the one already created under the same key.")

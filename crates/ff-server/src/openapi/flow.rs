@@ -5,7 +5,7 @@ use ff_core::contracts::{EdgesPage, FlowEventsPage, GrownFlow, MembersPage, Repl
 use ff_core::types::IdempotencyKey;
 
 use super::builder::OpenApiBuilder;
-use crate::body::BodyLimit;
+use crate::request::body::BodyLimit;
 
 pub(super) fn describe(api: &mut OpenApiBuilder) {
     api.post("/v1/flows", "Creates a flow, complete or held open, or finds the one already created.")

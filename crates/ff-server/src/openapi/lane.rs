@@ -5,7 +5,7 @@ use ff_core::contracts::LaneInfo;
 use ff_core::explain::LaneExplanation;
 
 use super::builder::OpenApiBuilder;
-use crate::body::BodyLimit;
+use crate::request::body::BodyLimit;
 
 pub(super) fn describe(api: &mut OpenApiBuilder) {
     api.get("/v1/lanes", "Lists the lanes that were configured or have executions.")

@@ -25,8 +25,8 @@ use ff_api::{NoQuery, RecordStepReply};
 use ff_core::contracts::*;
 use serde_json::{Value, json};
 
-use crate::params::Params;
-use crate::problem::Result;
+use crate::request::params::Params;
+use crate::response::problem::Result;
 
 macro_rules! call_descriptions {
     ($($path:literal $access:ident $name:path:

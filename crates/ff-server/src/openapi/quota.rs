@@ -5,7 +5,7 @@ use ff_core::contracts::{QuotaDeleted, QuotaInfo, Quotas};
 use ff_core::quota::QuotaPolicy;
 
 use super::builder::OpenApiBuilder;
-use crate::body::BodyLimit;
+use crate::request::body::BodyLimit;
 
 pub(super) fn describe(api: &mut OpenApiBuilder) {
     api.get("/v1/quotas", "Lists the quota policies of a namespace.")

@@ -8,7 +8,7 @@ use ff_core::contracts::{BackfilledTicks, NextTicks, ScheduleDeleted};
 use ff_core::schedule::TickRecord;
 
 use super::builder::OpenApiBuilder;
-use crate::body::BodyLimit;
+use crate::request::body::BodyLimit;
 
 pub(super) fn describe(api: &mut OpenApiBuilder) {
     api.get("/v1/schedules", "Lists the schedules of a namespace.")

@@ -3,7 +3,7 @@
 use ff_api::access::Access;
 use serde_json::{Value, json};
 
-use crate::route_table;
+use crate::routing::route_table;
 
 /// Names of the security schemes: an API key, and the token of a stream.
 const KEY: &str = "api_key";

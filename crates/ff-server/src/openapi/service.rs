@@ -6,9 +6,9 @@ use ff_api::{
 use serde_json::json;
 
 use super::builder::OpenApiBuilder;
-use crate::body::BodyLimit;
 use crate::health::Health;
-use crate::problem::ErrorPage;
+use crate::request::body::BodyLimit;
+use crate::response::problem::ErrorPage;
 
 /// Error statuses of the approval page.
 const ON_A_PAGE: &[u16] = &[400, 401, 403, 404, 408, 409, 413, 415, 429, 500, 503];

@@ -3,7 +3,7 @@
 use ff_api::{MakeStreamToken, StreamPage, StreamTokenReply};
 
 use super::builder::OpenApiBuilder;
-use crate::body::BodyLimit;
+use crate::request::body::BodyLimit;
 
 pub(super) fn describe(api: &mut OpenApiBuilder) {
     api.get("/v1/executions/{id}/stream", "Reads the output stream of an execution, or of one attempt.")

@@ -7,7 +7,7 @@ use ff_core::contracts::{ClosedWaitpoint, DeliveredSignal, DeliveriesPage, Resum
 use ff_core::types::IdempotencyKey;
 
 use super::builder::OpenApiBuilder;
-use crate::body::BodyLimit;
+use crate::request::body::BodyLimit;
 
 pub(super) fn describe(api: &mut OpenApiBuilder) {
     api.post("/v1/executions/{id}/suspend", "Suspends an execution until its condition is met.")

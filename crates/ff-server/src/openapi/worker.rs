@@ -4,7 +4,7 @@ use ff_api::{Claim, Claims, Grants, WorkerBatch, WorkerBatchReply};
 use ff_core::contracts::{Control, WorkersPage};
 
 use super::builder::OpenApiBuilder;
-use crate::body::BodyLimit;
+use crate::request::body::BodyLimit;
 
 pub(super) fn describe(api: &mut OpenApiBuilder) {
     api.get("/v1/workers", "Lists the registered worker instances.").answers::<WorkersPage>(200, "One page.").done();

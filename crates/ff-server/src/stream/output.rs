@@ -18,8 +18,8 @@ use super::{
     EventSource, KEEP_ALIVE, KEEP_ALIVE_MS, StreamOpener, accepts_stream, last_event_id, problem_event, pushed,
     refuse_paging, sse_event,
 };
-use crate::params::Params;
-use crate::problem::Result;
+use crate::request::params::Params;
+use crate::response::problem::Result;
 
 /// SSE field with the delay before a browser reconnects after the connection broke.
 const COME_BACK: &str = "retry: 1000\n\n";

@@ -16,12 +16,12 @@ use ff_core::token::{KeyRing, PresentedToken};
 use ff_core::types::{ExecutionId, TimestampMs};
 use ff_scheduler::Runtime;
 
-use crate::audit;
-use crate::body::Body;
-use crate::callers::Caller;
-use crate::path::Id;
-use crate::problem::{Problem, Result};
-use crate::route_table;
+use crate::access::audit;
+use crate::access::callers::Caller;
+use crate::request::body::Body;
+use crate::request::path::Id;
+use crate::response::problem::{Problem, Result};
+use crate::routing::route_table;
 use crate::signal::count_wrong;
 
 /// Maximum age of the cached secrets of a partition.

@@ -1,0 +1,4 @@
+//! Events.
+
+mod cursors;
+mod streams;

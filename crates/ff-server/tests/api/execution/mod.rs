@@ -1,0 +1,7 @@
+//! Executions.
+
+mod listing;
+mod payloads;
+mod steps;
+mod submissions;
+mod traces;

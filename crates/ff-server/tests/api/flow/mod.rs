@@ -1,0 +1,4 @@
+//! Flows.
+
+mod events;
+mod graphs;

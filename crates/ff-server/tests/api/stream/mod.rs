@@ -1,0 +1,4 @@
+//! Streams: the output of executions.
+
+mod output;
+mod tokens;

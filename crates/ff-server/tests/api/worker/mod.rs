@@ -1,0 +1,4 @@
+//! The worker protocol.
+
+mod batch;
+mod claims;
