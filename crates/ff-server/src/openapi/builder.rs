@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use ff_api::access::Access;
 use ff_api::{IDEMPOTENCY_KEY, Parameter, Problem};
 use ff_core::types::{
-    BudgetName, ExecutionId, FlowId, KeyId, LaneId, NodeName, QuotaName, ScheduleName, SignalId, WaitpointId,
-    WorkerInstanceId,
+    BudgetName, ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, NodeName, QuotaName, ScheduleName, SignalId,
+    WaitpointId, WorkerInstanceId,
 };
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
@@ -14,6 +14,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use super::security;
+use crate::request::body::BodyLimit;
 use crate::routing::route_table;
 
 /// Location of the schemas that several routes share.
@@ -99,18 +100,18 @@ impl Route<'_> {
     }
 
     /// Adds the idempotency key header.
-    pub(super) fn repeatable<T: JsonSchema>(self) -> Self {
-        let schema = json!(self.api.generator.subschema_for::<T>());
+    pub(super) fn repeatable(self) -> Self {
+        let schema = json!(self.api.generator.subschema_for::<IdempotencyKey>());
         self.header_of(IDEMPOTENCY_KEY, schema, "Requests with the same key are executed once.")
     }
 
-    /// Adds a JSON body with a maximum size. An empty body means `{}`.
-    pub(super) fn takes<T: JsonSchema>(mut self, bytes: usize) -> Self {
+    /// Adds a JSON body. An empty body means `{}`.
+    pub(super) fn takes<T: JsonSchema + BodyLimit>(mut self) -> Self {
         let schema = self.api.generator.subschema_for::<T>();
         let required = T::json_schema(&mut self.api.generator);
         let required = required.get("required").and_then(Value::as_array).is_some_and(|fields| !fields.is_empty());
         self.body = Some(json!({
-            "description": format!("At most {bytes} bytes."),
+            "description": format!("At most {} bytes.", T::BODY_BYTES),
             "required": required,
             "content": { "application/json": { "schema": schema } },
         }));

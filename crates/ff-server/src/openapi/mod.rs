@@ -1,20 +1,8 @@
 //! The OpenAPI document of the HTTP API, generated from the request and response types and a table of routes.
 
-mod api_key;
-mod budget;
 mod builder;
-mod event;
-mod execution;
-mod flow;
-mod lane;
-mod quota;
-mod schedule;
+mod routes;
 mod security;
-mod service;
-mod step;
-mod stream;
-mod suspension;
-mod worker;
 
 use std::sync::LazyLock;
 
@@ -34,7 +22,7 @@ macro_rules! call_descriptions {
         refused [$($status:literal),*] $($mark:ident)*, $does:literal => $says:literal;)*) => {
         fn describe_calls(api: &mut OpenApiBuilder) {
             $(api.post($path, $does)
-                .takes::<ff_api::$body>(<ff_api::$body as ff_api::Call>::BODY_BYTES)
+                .takes::<ff_api::$body>()
                 .answers::<$answer>(200, $says)
                 .refused(&[$($status),*])
                 .done();)*
@@ -47,20 +35,9 @@ ff_api::calls!(call_descriptions);
 /// Returns the OpenAPI document of the whole API.
 pub fn openapi() -> Value {
     let mut api = OpenApiBuilder::new();
-    service::describe(&mut api);
-    execution::describe(&mut api);
+    routes::describe(&mut api);
+    routes::describe_text(&mut api);
     describe_calls(&mut api);
-    worker::describe(&mut api);
-    suspension::describe(&mut api);
-    step::describe(&mut api);
-    stream::describe(&mut api);
-    flow::describe(&mut api);
-    lane::describe(&mut api);
-    quota::describe(&mut api);
-    schedule::describe(&mut api);
-    budget::describe(&mut api);
-    event::describe(&mut api);
-    api_key::describe(&mut api);
     let (paths, components) = api.closed();
     json!({
         "openapi": "3.1.0",
