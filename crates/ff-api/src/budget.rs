@@ -6,28 +6,25 @@ use ff_core::budget::{Amounts, BudgetDefinition, BudgetLimit, OnHardLimit, Reset
 use ff_core::contracts::PutBudgetArgs;
 use ff_core::quota::Scope;
 use ff_core::types::{BudgetName, Dimension, Namespace};
-use serde::{Deserialize, Serialize};
 
-use crate::object::variant;
+use crate::object::{requests, variant};
 
-/// Creates or replaces a budget.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct PutBudget {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub namespace: Option<Namespace>,
-    /// What it applies to: `namespace`, `lane:<lane>`, `kind:<kind>`, `tag:<name>=<value>`, `flow:<id>` or `execution:<id>`.
-    pub scope: Scope,
-    /// By dimension: `tokens`, `usd_micros`, `calls`, `seconds` or any other name.
-    pub limits: BTreeMap<Dimension, BudgetLimit>,
-    #[serde(default, deserialize_with = "variant")]
-    pub reset: Reset,
-    #[serde(default, deserialize_with = "variant")]
-    pub on_hard_limit: OnHardLimit,
-    /// Amounts a claim reserves, by kind; `*` stands for all other kinds.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub estimate: BTreeMap<String, Amounts>,
+requests! {
+    /// Creates or replaces a budget.
+    pub struct PutBudget {
+        pub namespace: Option<Namespace>,
+        /// What it applies to: `namespace`, `lane:<lane>`, `kind:<kind>`, `tag:<name>=<value>`, `flow:<id>` or `execution:<id>`.
+        pub scope: Scope,
+        /// By dimension: `tokens`, `usd_micros`, `calls`, `seconds` or any other name.
+        pub limits: BTreeMap<Dimension, BudgetLimit>,
+        #[serde(default, deserialize_with = "variant")]
+        pub reset: Reset,
+        #[serde(default, deserialize_with = "variant")]
+        pub on_hard_limit: OnHardLimit,
+        /// Amounts a claim reserves, by kind; `*` stands for all other kinds.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        pub estimate: BTreeMap<String, Amounts>,
+    }
 }
 
 impl PutBudget {
@@ -43,20 +40,14 @@ impl PutBudget {
     }
 }
 
-/// Deletes a budget.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct DeleteBudget {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub namespace: Option<Namespace>,
-}
+requests! {
+    /// Deletes a budget.
+    pub struct DeleteBudget {
+        pub namespace: Option<Namespace>,
+    }
 
-/// Resets a budget now.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct ResetBudget {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub namespace: Option<Namespace>,
+    /// Resets a budget now.
+    pub struct ResetBudget {
+        pub namespace: Option<Namespace>,
+    }
 }

@@ -2,27 +2,27 @@
 
 use ff_core::partition::PartitionConfig;
 use ff_core::types::Namespace;
-use serde::{Deserialize, Serialize};
 
+use crate::object::answers;
 use crate::query::query;
 
-/// What was checked, and the violations found.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct DoctorReport {
-    pub partitions: u16,
-    pub executions: usize,
-    pub findings: Vec<Finding>,
-}
+answers! {
+    /// What was checked, and the violations found.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct DoctorReport {
+        pub partitions: u16,
+        pub executions: usize,
+        pub findings: Vec<Finding>,
+    }
 
-/// A violated invariant.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Finding {
-    /// Name of the invariant.
-    pub invariant: String,
-    pub about: String,
-    pub what: String,
+    /// A violated invariant.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Finding {
+        /// Name of the invariant.
+        pub invariant: String,
+        pub about: String,
+        pub what: String,
+    }
 }
 
 impl DoctorReport {
@@ -45,19 +45,18 @@ impl From<ff_core::doctor::Finding> for Finding {
     }
 }
 
-/// Number of partitions of the store, by which clients place submissions, the public address for links, and the
-/// namespace of the caller's key.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Deployment {
-    #[serde(flatten)]
-    pub partitions: PartitionConfig,
-    /// Public address of the server; absent when not configured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub public_url: Option<String>,
-    /// Namespace the caller's key is limited to, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub namespace: Option<Namespace>,
+answers! {
+    /// Number of partitions of the store, by which clients place submissions, the public address for links, and the
+    /// namespace of the caller's key.
+    #[derive(Clone, Debug)]
+    pub struct Deployment {
+        #[serde(flatten)]
+        pub partitions: PartitionConfig,
+        /// Public address of the server; absent when not configured.
+        pub public_url: Option<String>,
+        /// Namespace the caller's key is limited to, if any.
+        pub namespace: Option<Namespace>,
+    }
 }
 
 query! {

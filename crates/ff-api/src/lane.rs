@@ -7,35 +7,33 @@ use ff_core::engine_error::{Code, Refusal};
 use ff_core::lane::LaneState;
 use ff_core::quota::Per;
 use ff_core::types::{FairKey, LaneId, Namespace};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer};
 
-use crate::object::word;
+use crate::object::{answers, requests, word};
 use crate::query::{Limit, query};
 
-/// Changes the settings of a lane. Absent fields stay unchanged; `null` removes a setting.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct ConfigureLane {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub namespace: Option<Namespace>,
-    #[serde(default, deserialize_with = "word", skip_serializing_if = "Option::is_none")]
-    pub state: Option<LaneState>,
-    /// Maximum number of executions running at once.
-    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
-    pub concurrency: Option<Option<u32>>,
-    /// Waiting time that counts as one step of priority.
-    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
-    pub ageing_ms: Option<Option<u64>>,
-    /// How long executions submitted to it are kept after their end.
-    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
-    pub retention_ms: Option<Option<u64>>,
-    /// Key for fair queueing, whose values claims take in turn: `kind`, `namespace` or `tag:<name>`.
-    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
-    pub fair_by: Option<Option<Per>>,
-    /// Weights by key, 1 to 1000; `null` restores the default of 1. Other keys stay unchanged.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub weights: BTreeMap<FairKey, Option<u32>>,
+requests! {
+    /// Changes the settings of a lane. Absent fields stay unchanged; `null` removes a setting.
+    pub struct ConfigureLane {
+        pub namespace: Option<Namespace>,
+        #[serde(deserialize_with = "word")]
+        pub state: Option<LaneState>,
+        /// Maximum number of executions running at once.
+        #[serde(deserialize_with = "nullable")]
+        pub concurrency: Option<Option<u32>>,
+        /// Waiting time that counts as one step of priority.
+        #[serde(deserialize_with = "nullable")]
+        pub ageing_ms: Option<Option<u64>>,
+        /// How long executions submitted to it are kept after their end.
+        #[serde(deserialize_with = "nullable")]
+        pub retention_ms: Option<Option<u64>>,
+        /// Key for fair queueing, whose values claims take in turn: `kind`, `namespace` or `tag:<name>`.
+        #[serde(deserialize_with = "nullable")]
+        pub fair_by: Option<Option<Per>>,
+        /// Weights by key, 1 to 1000; `null` restores the default of 1. Other keys stay unchanged.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        pub weights: BTreeMap<FairKey, Option<u32>>,
+    }
 }
 
 impl ConfigureLane {
@@ -65,14 +63,13 @@ impl ConfigureLane {
     }
 }
 
-/// One page of a listing of lanes.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LanesPage {
-    pub lanes: Vec<LaneInfo>,
-    /// The `after` of the next page; absent on the last one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub next: Option<String>,
+answers! {
+    /// One page of a listing of lanes.
+    pub struct LanesPage {
+        pub lanes: Vec<LaneInfo>,
+        /// The `after` of the next page; absent on the last one.
+        pub next: Option<String>,
+    }
 }
 
 impl From<contracts::LanesPage> for LanesPage {

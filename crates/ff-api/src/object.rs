@@ -1,4 +1,5 @@
-//! Reads requests. Only a JSON object is accepted: serde would read a list as the fields in their order.
+//! The definition of JSON objects, and the reading of requests. Only a JSON object is a request: serde would read a list as the
+//! fields in their order.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -63,6 +64,48 @@ where
     let text = Option::<String>::deserialize(deserializer)?;
     text.map(|text| text.parse().map_err(serde::de::Error::custom)).transpose()
 }
+
+/// Defines objects of answers. An `Option` without a value is left out of the JSON.
+macro_rules! answers {
+    ($($(#[$attribute:meta])* pub struct $name:ident { $($fields:tt)* })*) => {
+        $(crate::object::fields! { [$(#[$attribute])* pub struct $name] [] $($fields)* })*
+    };
+}
+pub(crate) use answers;
+
+/// Defines objects of requests, in the same way. An unknown field is refused.
+macro_rules! requests {
+    ($($(#[$attribute:meta])* pub struct $name:ident { $($fields:tt)* })*) => {
+        $(crate::object::fields! {
+            [$(#[$attribute])* #[serde(deny_unknown_fields)] pub struct $name] [] $($fields)*
+        })*
+    };
+}
+pub(crate) use requests;
+
+/// Defines an object: its head, the fields that are done, and those to do.
+macro_rules! fields {
+    ([$($head:tt)*] [$($done:tt)*]) => {
+        #[derive(serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        $($head)* { $($done)* }
+    };
+    ($head:tt [$($done:tt)*] $(#[$attribute:meta])* pub $field:ident: Option<$type:ty>, $($rest:tt)*) => {
+        crate::object::fields! {
+            $head [
+                $($done)*
+                $(#[$attribute])*
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                pub $field: Option<$type>,
+            ]
+            $($rest)*
+        }
+    };
+    ($head:tt [$($done:tt)*] $(#[$attribute:meta])* pub $field:ident: $type:ty, $($rest:tt)*) => {
+        crate::object::fields! { $head [$($done)* $(#[$attribute])* pub $field: $type,] $($rest)* }
+    };
+}
+pub(crate) use fields;
 
 #[cfg(test)]
 mod tests {

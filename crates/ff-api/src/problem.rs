@@ -3,36 +3,32 @@
 use ff_core::engine_error::{Class, Code, EngineError, Refusal};
 use ff_core::state::PublicState;
 use ff_core::types::TimestampMs;
-use serde::{Deserialize, Serialize};
 
-/// An error as `application/problem+json`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Problem {
-    /// Path of the description of the code, relative to the server.
-    #[serde(rename = "type")]
-    pub about: String,
-    /// Description of the code.
-    pub title: String,
-    pub status: u16,
-    /// Stable error code. A newer server may send codes that a client does not know.
-    pub code: String,
-    pub class: Class,
-    /// The exact problem, as a sentence about the field.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub detail: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub field: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limit: Option<u64>,
-    /// The value that was sent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sent: Option<u64>,
-    /// State of the execution, if that is the reason.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub state: Option<PublicState>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub retry_at: Option<TimestampMs>,
+use crate::object::answers;
+
+answers! {
+    /// An error as `application/problem+json`.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Problem {
+        /// Path of the description of the code, relative to the server.
+        #[serde(rename = "type")]
+        pub about: String,
+        /// Description of the code.
+        pub title: String,
+        pub status: u16,
+        /// Stable error code. A newer server may send codes that a client does not know.
+        pub code: String,
+        pub class: Class,
+        /// The exact problem, as a sentence about the field.
+        pub detail: Option<String>,
+        pub field: Option<String>,
+        pub limit: Option<u64>,
+        /// The value that was sent.
+        pub sent: Option<u64>,
+        /// State of the execution, if that is the reason.
+        pub state: Option<PublicState>,
+        pub retry_at: Option<TimestampMs>,
+    }
 }
 
 impl Problem {

@@ -3,25 +3,21 @@
 use ff_core::contracts::{PutQuotaArgs, QuotaDefinition};
 use ff_core::quota::{Per, Rate, Scope};
 use ff_core::types::{Namespace, QuotaName};
-use serde::{Deserialize, Serialize};
 
-/// Creates or replaces a quota policy. At least one of `rate` and `max_concurrent` is required.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct PutQuota {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub namespace: Option<Namespace>,
-    /// What it applies to: `namespace`, `lane:<lane>`, `kind:<kind>`, `tag:<name>=<value>` or `flow:<id>`.
-    pub scope: Scope,
-    /// Counts each value separately: `kind`, `namespace` or `tag:<name>`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub per: Option<Per>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<Rate>,
-    /// Maximum number of executions running at once.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_concurrent: Option<u32>,
+use crate::object::requests;
+
+requests! {
+    /// Creates or replaces a quota policy. At least one of `rate` and `max_concurrent` is required.
+    pub struct PutQuota {
+        pub namespace: Option<Namespace>,
+        /// What it applies to: `namespace`, `lane:<lane>`, `kind:<kind>`, `tag:<name>=<value>` or `flow:<id>`.
+        pub scope: Scope,
+        /// Counts each value separately: `kind`, `namespace` or `tag:<name>`.
+        pub per: Option<Per>,
+        pub rate: Option<Rate>,
+        /// Maximum number of executions running at once.
+        pub max_concurrent: Option<u32>,
+    }
 }
 
 impl PutQuota {
@@ -37,11 +33,9 @@ impl PutQuota {
     }
 }
 
-/// Deletes a quota policy.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct DeleteQuota {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub namespace: Option<Namespace>,
+requests! {
+    /// Deletes a quota policy.
+    pub struct DeleteQuota {
+        pub namespace: Option<Namespace>,
+    }
 }

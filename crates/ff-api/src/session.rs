@@ -1,19 +1,20 @@
 //! Browser sessions on the wire.
 
+use crate::object::answers;
 use ff_core::api_key::KeyInfo;
 use serde::{Deserialize, Serialize};
 
-/// The caller's key and the server's version.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Session {
-    /// Version of the server.
-    pub version: String,
-    /// Whether every request needs a key.
-    pub keys: bool,
-    /// The caller's key.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub key: Option<KeyInfo>,
+answers! {
+    /// The caller's key and the server's version.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Session {
+        /// Version of the server.
+        pub version: String,
+        /// Whether every request needs a key.
+        pub keys: bool,
+        /// The caller's key.
+        pub key: Option<KeyInfo>,
+    }
 }
 
 /// Starts a browser session with the key of this request.

@@ -6,39 +6,30 @@ use ff_core::limits;
 use ff_core::signal::{Signal, Source};
 use ff_core::token::PresentedToken;
 use ff_core::types::{ContentType, ExecutionId, IdempotencyKey, SignalName, WaitpointId, WaitpointKey};
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::content::present;
-use crate::object::Strict;
+use crate::object::{Strict, answers, requests};
 use crate::query::{Limit, WaitMs, query};
 use crate::{Base64, Content, Encoding, RedactedText};
 
-/// Delivers a signal. The fields of a granted waitpoint can be sent back unchanged, with a `name`.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct Deliver {
-    /// Id of the waitpoint; without it, `waitpoint_key` is required.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub waitpoint_id: Option<WaitpointId>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub waitpoint_key: Option<WaitpointKey>,
-    #[serde(default)]
-    pub waitpoint_token: RedactedText,
-    pub name: SignalName,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub source: Option<Strict<Source>>,
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub payload: Option<Box<RawValue>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub payload_base64: Option<Base64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content_type: Option<ContentType>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub idempotency_key: Option<IdempotencyKey>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dedup_ttl_ms: Option<u64>,
+requests! {
+    /// Delivers a signal. The fields of a granted waitpoint can be sent back unchanged, with a `name`.
+    pub struct Deliver {
+        /// Id of the waitpoint; without it, `waitpoint_key` is required.
+        pub waitpoint_id: Option<WaitpointId>,
+        pub waitpoint_key: Option<WaitpointKey>,
+        #[serde(default)]
+        pub waitpoint_token: RedactedText,
+        pub name: SignalName,
+        pub source: Option<Strict<Source>>,
+        #[serde(deserialize_with = "present")]
+        pub payload: Option<Box<RawValue>>,
+        pub payload_base64: Option<Base64>,
+        pub content_type: Option<ContentType>,
+        pub idempotency_key: Option<IdempotencyKey>,
+        pub dedup_ttl_ms: Option<u64>,
+    }
 }
 
 impl Deliver {
@@ -83,18 +74,16 @@ impl Deliver {
     }
 }
 
-/// A signal, with its payload if that is included.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ReceivedSignal {
-    #[serde(flatten)]
-    pub signal: Signal,
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub payload: Option<Box<RawValue>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub payload_base64: Option<Base64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content_type: Option<ContentType>,
+answers! {
+    /// A signal, with its payload if that is included.
+    pub struct ReceivedSignal {
+        #[serde(flatten)]
+        pub signal: Signal,
+        #[serde(deserialize_with = "present")]
+        pub payload: Option<Box<RawValue>>,
+        pub payload_base64: Option<Base64>,
+        pub content_type: Option<ContentType>,
+    }
 }
 
 impl ReceivedSignal {

@@ -18,45 +18,39 @@ use uuid::Uuid;
 
 use crate::content::present;
 use crate::lease::holder::{Fail, holder_calls, with_fence};
+use crate::object::{answers, requests};
 use crate::query::query;
 use crate::{Base64, Content, Encoding};
 
 holder_calls! {
     /// Records a step, with its result or its permanent failure.
-    RecordStep {
+    pub struct RecordStep {
         /// Default: `step`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        kind: Option<StepKind>,
-        name: StepName,
+        pub kind: Option<StepKind>,
+        pub name: StepName,
         /// Distinguishes steps of the same name.
         #[serde(default, skip_serializing_if = "StepKey::is_empty")]
-        key: StepKey,
+        pub key: StepKey,
         /// When it began, by the worker's clock (default: the time of recording).
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        started_at: Option<TimestampMs>,
+        pub started_at: Option<TimestampMs>,
         /// Default: `null`, if there is no failure.
-        #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-        result: Option<Box<RawValue>>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        result_base64: Option<Base64>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        content_type: Option<ContentType>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        failure: Option<StepFailure>,
+        #[serde(deserialize_with = "present")]
+        pub result: Option<Box<RawValue>>,
+        pub result_base64: Option<Base64>,
+        pub content_type: Option<ContentType>,
+        pub failure: Option<StepFailure>,
     }
 }
 
-/// The failure of a step.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct StepFailure {
-    /// Default: `error`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub category: Option<Kind>,
-    pub message: String,
-    #[serde(default)]
-    pub permanent: bool,
+requests! {
+    /// The failure of a step.
+    pub struct StepFailure {
+        /// Default: `error`.
+        pub category: Option<Kind>,
+        pub message: String,
+        #[serde(default)]
+        pub permanent: bool,
+    }
 }
 
 impl StepFailure {
@@ -116,29 +110,26 @@ fn exact(payload: &Payload) -> Content {
     Content::of(payload, if is_tight { Encoding::Json } else { Encoding::Base64 })
 }
 
-/// A recorded step.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Step {
-    /// Position in the order of recording.
-    pub seq: u32,
-    pub kind: StepKind,
-    pub name: StepName,
-    #[serde(default, skip_serializing_if = "StepKey::is_empty")]
-    pub key: StepKey,
-    /// The attempt that recorded it.
-    pub attempt: AttemptIndex,
-    pub started_at: TimestampMs,
-    pub recorded_at: TimestampMs,
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub result: Option<Box<RawValue>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub result_base64: Option<Base64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content_type: Option<ContentType>,
-    /// The failure, if it failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failure: Option<StepFailure>,
+answers! {
+    /// A recorded step.
+    pub struct Step {
+        /// Position in the order of recording.
+        pub seq: u32,
+        pub kind: StepKind,
+        pub name: StepName,
+        #[serde(default, skip_serializing_if = "StepKey::is_empty")]
+        pub key: StepKey,
+        /// The attempt that recorded it.
+        pub attempt: AttemptIndex,
+        pub started_at: TimestampMs,
+        pub recorded_at: TimestampMs,
+        #[serde(deserialize_with = "present")]
+        pub result: Option<Box<RawValue>>,
+        pub result_base64: Option<Base64>,
+        pub content_type: Option<ContentType>,
+        /// The failure, if it failed.
+        pub failure: Option<StepFailure>,
+    }
 }
 
 impl Step {
@@ -177,16 +168,15 @@ impl Step {
     }
 }
 
-/// Result of recording a step.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct RecordStepReply {
-    pub seq: u32,
-    /// True when a step of this kind, name and key was already recorded; nothing was written.
-    pub duplicate: bool,
-    /// The step recorded before, whose outcome counts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub step: Option<Step>,
+answers! {
+    /// Result of recording a step.
+    pub struct RecordStepReply {
+        pub seq: u32,
+        /// True when a step of this kind, name and key was already recorded; nothing was written.
+        pub duplicate: bool,
+        /// The step recorded before, whose outcome counts.
+        pub step: Option<Step>,
+    }
 }
 
 impl From<contracts::StepRecorded> for RecordStepReply {
@@ -204,14 +194,13 @@ impl TryFrom<RecordStepReply> for contracts::StepRecorded {
     }
 }
 
-/// One page of recorded steps, in the order of recording.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct StepsPage {
-    pub steps: Vec<Step>,
-    /// The `after` of the next page; absent when there is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub next: Option<u32>,
+answers! {
+    /// One page of recorded steps, in the order of recording.
+    pub struct StepsPage {
+        pub steps: Vec<Step>,
+        /// The `after` of the next page; absent when there is none.
+        pub next: Option<u32>,
+    }
 }
 
 impl StepsPage {
@@ -225,17 +214,14 @@ impl StepsPage {
     }
 }
 
-/// Creates an execution from another one.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct Fork {
-    /// Uuid of the new execution. A repeated call with the same uuid returns the same execution.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub uuid: Option<Uuid>,
-    /// The first step not to copy; all steps are copied when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub before_step: Option<StepPoint>,
+requests! {
+    /// Creates an execution from another one.
+    pub struct Fork {
+        /// Uuid of the new execution. A repeated call with the same uuid returns the same execution.
+        pub uuid: Option<Uuid>,
+        /// The first step not to copy; all steps are copied when absent.
+        pub before_step: Option<StepPoint>,
+    }
 }
 
 impl Fork {

@@ -6,29 +6,25 @@ use ff_core::contracts::{HeartbeatArgs, LeaveArgs, RegisterWorkerArgs};
 use ff_core::engine_error::Refusal;
 use ff_core::limits;
 use ff_core::types::{Capability, Kind, LaneId, Namespace, WorkerId, WorkerInstanceId};
-use serde::{Deserialize, Serialize};
 
+use crate::object::requests;
 use crate::query::{Limit, WaitMs, query};
 
-/// Registers a worker instance, with its lanes, kinds and capabilities.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct RegisterWorker {
-    pub worker_id: WorkerId,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub namespace: Option<Namespace>,
-    /// Default: the lane `default`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lanes: Option<BTreeSet<LaneId>>,
-    /// Any kind when empty.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub kinds: BTreeSet<Kind>,
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub capabilities: BTreeSet<Capability>,
-    /// How long it stays registered without a heartbeat.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ttl_ms: Option<u64>,
+requests! {
+    /// Registers a worker instance, with its lanes, kinds and capabilities.
+    pub struct RegisterWorker {
+        pub worker_id: WorkerId,
+        pub namespace: Option<Namespace>,
+        /// Default: the lane `default`.
+        pub lanes: Option<BTreeSet<LaneId>>,
+        /// Any kind when empty.
+        #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+        pub kinds: BTreeSet<Kind>,
+        #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+        pub capabilities: BTreeSet<Capability>,
+        /// How long it stays registered without a heartbeat.
+        pub ttl_ms: Option<u64>,
+    }
 }
 
 impl RegisterWorker {
@@ -56,13 +52,11 @@ impl RegisterWorker {
     }
 }
 
-/// Keeps a worker instance registered.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct Heartbeat {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub namespace: Option<Namespace>,
+requests! {
+    /// Keeps a worker instance registered.
+    pub struct Heartbeat {
+        pub namespace: Option<Namespace>,
+    }
 }
 
 impl Heartbeat {
@@ -75,13 +69,11 @@ impl Heartbeat {
     }
 }
 
-/// Removes a worker instance.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct Leave {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub namespace: Option<Namespace>,
+requests! {
+    /// Removes a worker instance.
+    pub struct Leave {
+        pub namespace: Option<Namespace>,
+    }
 }
 
 impl Leave {

@@ -10,53 +10,42 @@ use ff_core::types::{Kind, LaneId, Namespace, TagValue, TimestampMs};
 use serde::{Deserialize, Serialize};
 
 use crate::execution::submit::tags;
-use crate::object::word;
+use crate::object::{requests, word};
 
-/// One page of a bulk operation on executions.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct Bulk {
-    pub action: BulkVerb,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub namespace: Option<Namespace>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lane: Option<LaneId>,
-    #[serde(default, deserialize_with = "word", skip_serializing_if = "Option::is_none")]
-    pub state: Option<PublicState>,
-    /// Only executions blocked for this reason: `waiting_for_capable_worker`, `waiting_for_quota`,
-    /// `waiting_for_budget`, `paused_by_operator` or `waiting_for_locality_match`.
-    #[serde(default, deserialize_with = "word", skip_serializing_if = "Option::is_none")]
-    pub blocking_reason: Option<BlockingReason>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kind: Option<Kind>,
-    /// Only executions with all of these tags.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub tags: BTreeMap<String, TagValue>,
-    /// Only executions created at this time or later.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub created_from: Option<TimestampMs>,
-    /// Only executions created before this time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub created_until: Option<TimestampMs>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub requested_by: Option<String>,
-    /// With `replay`: also replay the finished dependents of each execution.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub reopen_downstream: bool,
-    /// Report what would be done, and change nothing.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub dry_run: bool,
-    /// Skip executions changed after this time; send the `as_of` of the first page.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub as_of: Option<TimestampMs>,
-    /// The `next` of the previous page.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cursor: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limit: Option<usize>,
+requests! {
+    /// One page of a bulk operation on executions.
+    pub struct Bulk {
+        pub action: BulkVerb,
+        pub namespace: Option<Namespace>,
+        pub lane: Option<LaneId>,
+        #[serde(deserialize_with = "word")]
+        pub state: Option<PublicState>,
+        /// Only executions blocked for this reason: `waiting_for_capable_worker`, `waiting_for_quota`,
+        /// `waiting_for_budget`, `paused_by_operator` or `waiting_for_locality_match`.
+        #[serde(deserialize_with = "word")]
+        pub blocking_reason: Option<BlockingReason>,
+        pub kind: Option<Kind>,
+        /// Only executions with all of these tags.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        pub tags: BTreeMap<String, TagValue>,
+        /// Only executions created at this time or later.
+        pub created_from: Option<TimestampMs>,
+        /// Only executions created before this time.
+        pub created_until: Option<TimestampMs>,
+        pub reason: Option<String>,
+        pub requested_by: Option<String>,
+        /// With `replay`: also replay the finished dependents of each execution.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pub reopen_downstream: bool,
+        /// Report what would be done, and change nothing.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pub dry_run: bool,
+        /// Skip executions changed after this time; send the `as_of` of the first page.
+        pub as_of: Option<TimestampMs>,
+        /// The `next` of the previous page.
+        pub cursor: Option<String>,
+        pub limit: Option<usize>,
+    }
 }
 
 /// The operation.

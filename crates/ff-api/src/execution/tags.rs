@@ -5,21 +5,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use ff_core::contracts::SetTagsArgs;
 use ff_core::engine_error::Refusal;
 use ff_core::types::{ExecutionId, TagKey, TagValue};
-use serde::{Deserialize, Serialize};
 
 use crate::execution::submit::tags;
+use crate::object::requests;
 
-/// Adds and removes tags of an execution.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct SetTags {
-    /// Tags to add or change.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub tags: BTreeMap<String, TagValue>,
-    /// Tags to remove.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub remove: BTreeSet<TagKey>,
+requests! {
+    /// Adds and removes tags of an execution.
+    pub struct SetTags {
+        /// Tags to add or change.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        pub tags: BTreeMap<String, TagValue>,
+        /// Tags to remove.
+        #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+        pub remove: BTreeSet<TagKey>,
+    }
 }
 
 impl SetTags {

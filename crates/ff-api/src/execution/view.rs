@@ -5,20 +5,19 @@ use ff_core::engine_error::Refusal;
 use ff_core::execution::{Failure, FinishedBy, Outcome};
 use ff_core::payload::Payload;
 use ff_core::types::{ContentType, ExecutionId, TimestampMs};
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::content::present;
+use crate::object::answers;
 use crate::{Base64, Content, Encoding};
 
-/// One page of a listing.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Page {
-    pub executions: Vec<ExecutionInfo>,
-    /// The `cursor` of the next page; absent on the last one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub next_cursor: Option<String>,
+answers! {
+    /// One page of a listing.
+    pub struct Page {
+        pub executions: Vec<ExecutionInfo>,
+        /// The `cursor` of the next page; absent on the last one.
+        pub next_cursor: Option<String>,
+    }
 }
 
 impl From<contracts::Page> for Page {
@@ -35,16 +34,14 @@ impl Page {
     }
 }
 
-/// A payload as JSON.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct PayloadView {
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub payload: Option<Box<RawValue>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub payload_base64: Option<Base64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content_type: Option<ContentType>,
+answers! {
+    /// A payload as JSON.
+    pub struct PayloadView {
+        #[serde(deserialize_with = "present")]
+        pub payload: Option<Box<RawValue>>,
+        pub payload_base64: Option<Base64>,
+        pub content_type: Option<ContentType>,
+    }
 }
 
 impl PayloadView {
@@ -61,22 +58,19 @@ impl PayloadView {
     }
 }
 
-/// How an execution ended, with its result.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ExecutionEnd {
-    pub execution_id: ExecutionId,
-    pub outcome: Outcome,
-    pub finished_at: TimestampMs,
-    pub finished_by: FinishedBy,
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub result: Option<Box<RawValue>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub result_base64: Option<Base64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content_type: Option<ContentType>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failure: Option<Failure>,
+answers! {
+    /// How an execution ended, with its result.
+    pub struct ExecutionEnd {
+        pub execution_id: ExecutionId,
+        pub outcome: Outcome,
+        pub finished_at: TimestampMs,
+        pub finished_by: FinishedBy,
+        #[serde(deserialize_with = "present")]
+        pub result: Option<Box<RawValue>>,
+        pub result_base64: Option<Base64>,
+        pub content_type: Option<ContentType>,
+        pub failure: Option<Failure>,
+    }
 }
 
 impl ExecutionEnd {

@@ -7,63 +7,50 @@ use ff_core::engine_error::Refusal;
 use ff_core::flow::PassMode;
 use ff_core::lease::Fence;
 use ff_core::types::{AttemptId, ExecutionId, FlowId, IdempotencyKey, LeaseEpoch, LeaseId, NodeName};
-use serde::{Deserialize, Serialize};
 
 use super::{JoinBody, Nodes, passing};
 use crate::Strict;
+use crate::object::requests;
 
-/// Members and edges to add, all or none.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct GrowFlow {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expected_graph_revision: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub idempotency_key: Option<IdempotencyKey>,
-    /// New members, with the edges into them.
-    #[serde(default)]
-    pub nodes: Nodes,
-    /// Edges between members, new or existing.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub edges: Vec<Strict<EdgeAddition>>,
-    /// Joins of existing members.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub joins: Vec<Strict<MemberJoin>>,
-    /// The running member that adds them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub holder: Option<Strict<FlowHolder>>,
-}
+requests! {
+    /// Members and edges to add, all or none.
+    pub struct GrowFlow {
+        pub expected_graph_revision: Option<u64>,
+        pub idempotency_key: Option<IdempotencyKey>,
+        /// New members, with the edges into them.
+        #[serde(default)]
+        pub nodes: Nodes,
+        /// Edges between members, new or existing.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub edges: Vec<Strict<EdgeAddition>>,
+        /// Joins of existing members.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub joins: Vec<Strict<MemberJoin>>,
+        /// The running member that adds them.
+        pub holder: Option<Strict<FlowHolder>>,
+    }
 
-/// An edge between two members, each given by name or by execution id.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct EdgeAddition {
-    pub upstream: String,
-    pub downstream: String,
-    #[serde(default, deserialize_with = "passing::read", skip_serializing_if = "Option::is_none")]
-    pub passes: Option<PassMode>,
-}
+    /// An edge between two members, each given by name or by execution id.
+    pub struct EdgeAddition {
+        pub upstream: String,
+        pub downstream: String,
+        #[serde(deserialize_with = "passing::read")]
+        pub passes: Option<PassMode>,
+    }
 
-/// How the edges into a member join.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct MemberJoin {
-    pub member: String,
-    pub join: JoinBody,
-}
+    /// How the edges into a member join.
+    pub struct MemberJoin {
+        pub member: String,
+        pub join: JoinBody,
+    }
 
-/// A running member and the fence of its lease.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct FlowHolder {
-    pub execution_id: ExecutionId,
-    pub lease_id: LeaseId,
-    pub lease_epoch: LeaseEpoch,
-    pub attempt_id: AttemptId,
+    /// A running member and the fence of its lease.
+    pub struct FlowHolder {
+        pub execution_id: ExecutionId,
+        pub lease_id: LeaseId,
+        pub lease_epoch: LeaseEpoch,
+        pub attempt_id: AttemptId,
+    }
 }
 
 impl GrowFlow {

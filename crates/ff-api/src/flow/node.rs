@@ -17,41 +17,34 @@ use super::{IncomingEdge, JoinBody};
 use crate::content::present;
 use crate::execution::start;
 use crate::execution::submit::{policy, tags};
+use crate::object::requests;
 use crate::{Base64, Content, Encoding};
 
 /// Nodes by name, in the order of the request. A duplicate name is kept, so that the check of the graph can report it.
 #[derive(Clone, Default)]
 pub struct Nodes(pub Vec<(NodeName, Node)>);
 
-/// A node: the fields of a submission, and the edges into it.
-#[derive(Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct Node {
-    pub kind: Kind,
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub payload: Option<Box<RawValue>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub payload_base64: Option<Base64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content_type: Option<ContentType>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lane: Option<LaneId>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub priority: Option<Priority>,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub tags: BTreeMap<String, TagValue>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delay_ms: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start_at: Option<TimestampMs>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<Policy>"))]
-    pub policy: Option<Box<RawValue>>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub after: Vec<IncomingEdge>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub join: Option<JoinBody>,
+requests! {
+    /// A node: the fields of a submission, and the edges into it.
+    #[derive(Clone)]
+    pub struct Node {
+        pub kind: Kind,
+        #[serde(deserialize_with = "present")]
+        pub payload: Option<Box<RawValue>>,
+        pub payload_base64: Option<Base64>,
+        pub content_type: Option<ContentType>,
+        pub lane: Option<LaneId>,
+        pub priority: Option<Priority>,
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        pub tags: BTreeMap<String, TagValue>,
+        pub delay_ms: Option<u64>,
+        pub start_at: Option<TimestampMs>,
+        #[cfg_attr(feature = "schema", schemars(with = "Option<Policy>"))]
+        pub policy: Option<Box<RawValue>>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub after: Vec<IncomingEdge>,
+        pub join: Option<JoinBody>,
+    }
 }
 
 impl Nodes {

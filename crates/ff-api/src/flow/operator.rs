@@ -7,23 +7,19 @@ use ff_core::engine_error::Refusal;
 use ff_core::flow::CancelPolicy;
 use ff_core::lease::Fence;
 use ff_core::types::{AttemptId, ExecutionId, FlowId, LeaseEpoch, LeaseId, TagValue};
-use serde::{Deserialize, Serialize};
 
 use crate::execution::submit::tags;
 use crate::lease::holder::{holder_calls, with_fence};
-use crate::object::word;
+use crate::object::{answers, requests, word};
 
-/// Cancels a flow: all members, unless `policy` says otherwise.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct CancelFlow {
-    #[serde(default, deserialize_with = "word", skip_serializing_if = "Option::is_none")]
-    pub policy: Option<CancelPolicy>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub requested_by: Option<String>,
+requests! {
+    /// Cancels a flow: all members, unless `policy` says otherwise.
+    pub struct CancelFlow {
+        #[serde(deserialize_with = "word")]
+        pub policy: Option<CancelPolicy>,
+        pub reason: Option<String>,
+        pub requested_by: Option<String>,
+    }
 }
 
 impl CancelFlow {
@@ -37,22 +33,20 @@ impl CancelFlow {
     }
 }
 
-/// The flow is cancelled. `end` is present if the flow ended within the requested wait.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct FlowCancellation {
-    #[serde(flatten)]
-    pub cancelled: FlowCancelled,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub end: Option<FlowEnd>,
+answers! {
+    /// The flow is cancelled. `end` is present if the flow ended within the requested wait.
+    pub struct FlowCancellation {
+        #[serde(flatten)]
+        pub cancelled: FlowCancelled,
+        pub end: Option<FlowEnd>,
+    }
 }
 
-/// Adds tags to a flow.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct TagFlow {
-    pub tags: BTreeMap<String, TagValue>,
+requests! {
+    /// Adds tags to a flow.
+    pub struct TagFlow {
+        pub tags: BTreeMap<String, TagValue>,
+    }
 }
 
 impl TagFlow {
@@ -67,7 +61,7 @@ impl TagFlow {
 
 holder_calls! {
     /// Gives up the lease until the join of the added members is decided.
-    WaitForChildren {}
+    pub struct WaitForChildren {}
 }
 
 impl WaitForChildren {

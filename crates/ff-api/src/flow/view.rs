@@ -3,16 +3,16 @@
 use ff_core::contracts::{self, EdgeInfo, EdgesPage, FlowInfo, MemberInfo, MembersPage};
 use ff_core::engine_error::Refusal;
 use ff_core::types::EdgeId;
-use serde::{Deserialize, Serialize};
 
-/// One page of a listing.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct FlowsPage {
-    pub flows: Vec<FlowInfo>,
-    /// The `cursor` of the next page; absent on the last one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub next_cursor: Option<String>,
+use crate::object::answers;
+
+answers! {
+    /// One page of a listing.
+    pub struct FlowsPage {
+        pub flows: Vec<FlowInfo>,
+        /// The `cursor` of the next page; absent on the last one.
+        pub next_cursor: Option<String>,
+    }
 }
 
 impl From<contracts::FlowsPage> for FlowsPage {
@@ -29,28 +29,23 @@ impl FlowsPage {
     }
 }
 
-/// A flow, with the requested part of its graph.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct FlowView {
-    #[serde(flatten)]
-    pub flow: FlowInfo,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub graph: Option<FlowGraph>,
-}
+answers! {
+    /// A flow, with the requested part of its graph.
+    pub struct FlowView {
+        #[serde(flatten)]
+        pub flow: FlowInfo,
+        pub graph: Option<FlowGraph>,
+    }
 
-/// The first members and edges of a flow.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct FlowGraph {
-    pub members: Vec<MemberInfo>,
-    /// The `from` for listing the remaining members; absent when these are all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub next_member: Option<u32>,
-    pub edges: Vec<EdgeInfo>,
-    /// The `after` for listing the remaining edges; absent when these are all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub next_edge: Option<EdgeId>,
+    /// The first members and edges of a flow.
+    pub struct FlowGraph {
+        pub members: Vec<MemberInfo>,
+        /// The `from` for listing the remaining members; absent when these are all.
+        pub next_member: Option<u32>,
+        pub edges: Vec<EdgeInfo>,
+        /// The `after` for listing the remaining edges; absent when these are all.
+        pub next_edge: Option<EdgeId>,
+    }
 }
 
 impl FlowGraph {

@@ -4,12 +4,13 @@ use ff_core::types::ExecutionId;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// Up to 1000 calls about leases. Each is checked separately: an invalid one does not affect the others.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct WorkerBatch {
-    pub calls: Vec<Box<RawValue>>,
+use crate::object::{answers, requests};
+
+requests! {
+    /// Up to 1000 calls about leases. Each is checked separately: an invalid one does not affect the others.
+    pub struct WorkerBatch {
+        pub calls: Vec<Box<RawValue>>,
+    }
 }
 
 /// One call of a batch. Its body is that of `POST /v1/executions/{id}/{call}`.
@@ -50,17 +51,15 @@ impl LeaseCall {
     }
 }
 
-/// Results, in request order.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct WorkerBatchReply {
-    pub results: Vec<WorkerCallResult>,
-}
+answers! {
+    /// Results, in request order.
+    pub struct WorkerBatchReply {
+        pub results: Vec<WorkerCallResult>,
+    }
 
-/// Status and body of the response that a single call would get.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct WorkerCallResult {
-    pub status: u16,
-    pub body: Box<RawValue>,
+    /// Status and body of the response that a single call would get.
+    pub struct WorkerCallResult {
+        pub status: u16,
+        pub body: Box<RawValue>,
+    }
 }

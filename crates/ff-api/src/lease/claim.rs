@@ -7,42 +7,36 @@ use ff_core::engine_error::Refusal;
 use ff_core::lease::Holder;
 use ff_core::limits;
 use ff_core::types::{Capability, Kind, LaneId, Namespace, WorkerId, WorkerInstanceId};
-use serde::{Deserialize, Serialize};
 
 use crate::Encoding;
+use crate::object::requests;
 
-/// Claims work for a worker.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct Claim {
-    pub worker_id: WorkerId,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub namespace: Option<Namespace>,
-    /// Lanes in order of preference (default: `default`).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lanes: Option<Vec<LaneId>>,
-    /// Kinds to claim; any kind when empty.
-    #[serde(default)]
-    pub kinds: Vec<Kind>,
-    /// Capabilities of the worker; it gets only work that requires no others.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub capabilities: BTreeSet<Capability>,
-    /// Claim only executions assigned to this worker instance; requires `partition`. Without `partition`, assigned
-    /// executions come first.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub assigned: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max: Option<usize>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lease_ttl_ms: Option<u64>,
-    #[serde(default)]
-    pub wait_ms: u64,
-    /// Claim from one lane of this partition, without waiting; from any partition when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub partition: Option<u16>,
-    #[serde(default)]
-    pub encoding: Encoding,
+requests! {
+    /// Claims work for a worker.
+    pub struct Claim {
+        pub worker_id: WorkerId,
+        pub namespace: Option<Namespace>,
+        /// Lanes in order of preference (default: `default`).
+        pub lanes: Option<Vec<LaneId>>,
+        /// Kinds to claim; any kind when empty.
+        #[serde(default)]
+        pub kinds: Vec<Kind>,
+        /// Capabilities of the worker; it gets only work that requires no others.
+        #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+        pub capabilities: BTreeSet<Capability>,
+        /// Claim only executions assigned to this worker instance; requires `partition`. Without `partition`, assigned
+        /// executions come first.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pub assigned: bool,
+        pub max: Option<usize>,
+        pub lease_ttl_ms: Option<u64>,
+        #[serde(default)]
+        pub wait_ms: u64,
+        /// Claim from one lane of this partition, without waiting; from any partition when absent.
+        pub partition: Option<u16>,
+        #[serde(default)]
+        pub encoding: Encoding,
+    }
 }
 
 /// The operation that a claim stands for.

@@ -10,23 +10,22 @@ use ff_core::types::{
     AttemptId, AttemptIndex, ContentType, ExecutionId, InputName, Kind, LaneId, LeaseEpoch, LeaseId, Namespace,
     Priority, TimestampMs,
 };
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::content::present;
+use crate::object::answers;
 use crate::{Base64, Content, Encoding, ReceivedSignal, Step};
 
-/// Claimed executions; empty when no work arrived in time.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Claims {
-    pub executions: Vec<ClaimedExecution>,
-    /// First execution still waiting; only with `partition`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub next: Option<Head>,
-    /// True when the lane's concurrency limit holds back waiting work.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub limited: bool,
+answers! {
+    /// Claimed executions; empty when no work arrived in time.
+    pub struct Claims {
+        pub executions: Vec<ClaimedExecution>,
+        /// First execution still waiting; only with `partition`.
+        pub next: Option<Head>,
+        /// True when the lane's concurrency limit holds back waiting work.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pub limited: bool,
+    }
 }
 
 impl Claims {
@@ -41,56 +40,49 @@ impl Claims {
     }
 }
 
-/// An execution claimed by a worker. The worker sends `lease_id`, `lease_epoch` and `attempt_id` back with its calls.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ClaimedExecution {
-    pub execution_id: ExecutionId,
-    pub lease_id: LeaseId,
-    pub lease_epoch: LeaseEpoch,
-    pub attempt_id: AttemptId,
-    pub namespace: Namespace,
-    pub lane_id: LaneId,
-    pub kind: Kind,
-    pub priority: Priority,
-    #[serde(default, skip_serializing_if = "Tags::is_empty")]
-    pub tags: Tags,
-    pub policy: Policy,
-    pub attempt_index: AttemptIndex,
-    pub attempt: Origin,
-    pub resumed: bool,
-    pub lease_ttl_ms: u64,
-    pub lease_expires_at: TimestampMs,
-    pub created_at: TimestampMs,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub deadline_at: Option<TimestampMs>,
-    /// How its last suspension ended, when there was one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub resumption: Option<Resumption>,
-    /// Signals of the resumption, in the same order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub signals: Vec<ReceivedSignal>,
-    /// Its place in a flow, when it is in one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub flow: Option<TaskFlow>,
-    /// The trace it was submitted in; the same for every attempt.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trace: Option<Box<TraceContext>>,
-    /// Results of upstreams, passed on by name.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub inputs: Vec<Input>,
-    /// Recorded steps from the first on, as many as fit into a claim.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub steps: Vec<Step>,
-    /// The `after` for listing the remaining steps; absent when these are all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub steps_next: Option<u32>,
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub payload: Option<Box<RawValue>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub payload_base64: Option<Base64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content_type: Option<ContentType>,
+answers! {
+    /// An execution claimed by a worker. The worker sends `lease_id`, `lease_epoch` and `attempt_id` back with its calls.
+    pub struct ClaimedExecution {
+        pub execution_id: ExecutionId,
+        pub lease_id: LeaseId,
+        pub lease_epoch: LeaseEpoch,
+        pub attempt_id: AttemptId,
+        pub namespace: Namespace,
+        pub lane_id: LaneId,
+        pub kind: Kind,
+        pub priority: Priority,
+        #[serde(default, skip_serializing_if = "Tags::is_empty")]
+        pub tags: Tags,
+        pub policy: Policy,
+        pub attempt_index: AttemptIndex,
+        pub attempt: Origin,
+        pub resumed: bool,
+        pub lease_ttl_ms: u64,
+        pub lease_expires_at: TimestampMs,
+        pub created_at: TimestampMs,
+        pub deadline_at: Option<TimestampMs>,
+        /// How its last suspension ended, when there was one.
+        pub resumption: Option<Resumption>,
+        /// Signals of the resumption, in the same order.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub signals: Vec<ReceivedSignal>,
+        /// Its place in a flow, when it is in one.
+        pub flow: Option<TaskFlow>,
+        /// The trace it was submitted in; the same for every attempt.
+        pub trace: Option<Box<TraceContext>>,
+        /// Results of upstreams, passed on by name.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub inputs: Vec<Input>,
+        /// Recorded steps from the first on, as many as fit into a claim.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub steps: Vec<Step>,
+        /// The `after` for listing the remaining steps; absent when these are all.
+        pub steps_next: Option<u32>,
+        #[serde(deserialize_with = "present")]
+        pub payload: Option<Box<RawValue>>,
+        pub payload_base64: Option<Base64>,
+        pub content_type: Option<ContentType>,
+    }
 }
 
 impl ClaimedExecution {
@@ -159,18 +151,16 @@ impl ClaimedExecution {
     }
 }
 
-/// Result of an upstream, under the name its edge gave it; without its bytes when they did not fit.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Input {
-    pub name: InputName,
-    pub from: ExecutionId,
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub payload: Option<Box<RawValue>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub payload_base64: Option<Base64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content_type: Option<ContentType>,
+answers! {
+    /// Result of an upstream, under the name its edge gave it; without its bytes when they did not fit.
+    pub struct Input {
+        pub name: InputName,
+        pub from: ExecutionId,
+        #[serde(deserialize_with = "present")]
+        pub payload: Option<Box<RawValue>>,
+        pub payload_base64: Option<Base64>,
+        pub content_type: Option<ContentType>,
+    }
 }
 
 impl Input {

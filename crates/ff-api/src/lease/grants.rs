@@ -2,18 +2,17 @@
 
 use ff_core::contracts::GrantInfo;
 use ff_core::types::{Namespace, WorkerInstanceId};
-use serde::{Deserialize, Serialize};
 
+use crate::object::answers;
 use crate::query::{Limit, query};
 
-/// One page of assigned executions.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Grants {
-    pub grants: Vec<GrantInfo>,
-    /// The `cursor` of the next page; absent on the last one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub next_cursor: Option<String>,
+answers! {
+    /// One page of assigned executions.
+    pub struct Grants {
+        pub grants: Vec<GrantInfo>,
+        /// The `cursor` of the next page; absent on the last one.
+        pub next_cursor: Option<String>,
+    }
 }
 
 query! {

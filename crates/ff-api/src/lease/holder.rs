@@ -6,7 +6,6 @@ use ff_core::engine_error::Refusal;
 use ff_core::execution::Failure;
 use ff_core::lease::Fence;
 use ff_core::types::{AttemptId, ContentType, ExecutionId, IdempotencyKey, Kind, LeaseEpoch, LeaseId, TimestampMs};
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::content::present;
@@ -15,53 +14,45 @@ use crate::{Base64, Content, Encoding};
 
 holder_calls! {
     /// Renews the lease.
-    Renew {
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        lease_ttl_ms: Option<u64>,
+    pub struct Renew {
+        pub lease_ttl_ms: Option<u64>,
     }
 
     /// Reports the progress of the running attempt.
-    Progress {
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        percent: Option<u8>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        message: Option<String>,
+    pub struct Progress {
+        pub percent: Option<u8>,
+        pub message: Option<String>,
     }
 
     /// Reports the usage since the last report.
-    ReportUsage {
+    pub struct ReportUsage {
         /// Id of the report. A report sent again with the same id counts once.
-        report_id: IdempotencyKey,
+        pub report_id: IdempotencyKey,
         /// By dimension: `tokens`, `usd_micros`, `calls`, `seconds` or any other name.
-        amounts: Amounts,
+        pub amounts: Amounts,
     }
 
     /// Completes an execution with a result.
-    Complete {
-        #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-        result: Option<Box<RawValue>>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        result_base64: Option<Base64>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        content_type: Option<ContentType>,
+    pub struct Complete {
+        #[serde(deserialize_with = "present")]
+        pub result: Option<Box<RawValue>>,
+        pub result_base64: Option<Base64>,
+        pub content_type: Option<ContentType>,
     }
 
     /// Fails the running attempt.
-    Fail {
+    pub struct Fail {
         /// Default: `error`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        category: Option<Kind>,
-        message: String,
+        pub category: Option<Kind>,
+        pub message: String,
         #[serde(default)]
-        permanent: bool,
+        pub permanent: bool,
     }
 
     /// Delays an execution; the same attempt continues later.
-    Delay {
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        delay_ms: Option<u64>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        start_at: Option<TimestampMs>,
+    pub struct Delay {
+        pub delay_ms: Option<u64>,
+        pub start_at: Option<TimestampMs>,
     }
 }
 
@@ -147,19 +138,18 @@ impl Delay {
 /// Defines one type of call per row. Each field of the fence is optional on the wire, so that a call without a fence and a
 /// call with a part of a fence are refused differently.
 macro_rules! holder_calls {
-    ($($(#[$doc:meta])* $name:ident { $($(#[$attribute:meta])* $field:ident: $type:ty,)* })*) => {$(
-        $(#[$doc])*
-        #[derive(Serialize, Deserialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-        #[serde(deny_unknown_fields)]
-        pub struct $name {
-            #[serde(default)]
-            pub lease_id: Option<LeaseId>,
-            #[serde(default)]
-            pub lease_epoch: Option<LeaseEpoch>,
-            #[serde(default)]
-            pub attempt_id: Option<AttemptId>,
-            $($(#[$attribute])* pub $field: $type,)*
+    ($($(#[$doc:meta])* pub struct $name:ident { $($fields:tt)* })*) => {$(
+        crate::object::fields! {
+            [$(#[$doc])* #[serde(deny_unknown_fields)] pub struct $name]
+            [
+                #[serde(default)]
+                pub lease_id: Option<LeaseId>,
+                #[serde(default)]
+                pub lease_epoch: Option<LeaseEpoch>,
+                #[serde(default)]
+                pub attempt_id: Option<AttemptId>,
+            ]
+            $($fields)*
         }
 
         impl $name {
@@ -191,6 +181,7 @@ mod tests {
     use ff_core::engine_error::Code;
     use ff_core::json;
     use ff_core::payload::Payload;
+    use serde::Serialize;
     use serde::de::DeserializeOwned;
 
     use super::*;

@@ -8,54 +8,43 @@ use ff_core::schedule::{CatchUp, CronText, Overlap, ScheduleDefinition, Schedule
 use ff_core::types::{Namespace, ScheduleName, TimestampMs};
 use serde::{Deserialize, Serialize};
 
-use crate::object::word;
+use crate::object::{requests, word};
 use crate::query::{Limit, query};
 use crate::{Content, Encoding, NewFlow, Strict, Submit, SubmitFlow};
 
 pub use view::{ScheduleView, SchedulesPage};
 
-/// Creates or replaces a schedule. One of `cron`, `every_ms` and `at` sets when it ticks, and one of `execution` and
-/// `flow` what a tick starts. Payloads and tag values may contain `{{tick}}` and `{{schedule}}`.
-#[derive(Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct PutSchedule {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub namespace: Option<Namespace>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cron: Option<CronText>,
-    /// Interval in milliseconds, counted from `starts_at` or from the creation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub every_ms: Option<u64>,
-    /// Ticks once, at this time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub at: Option<TimestampMs>,
-    /// Time zone of `cron` (default: `UTC`).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub time_zone: Option<Zone>,
-    /// Maximum delay added to a tick; always the same for a given tick.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub jitter_ms: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub starts_at: Option<TimestampMs>,
-    /// No tick after this time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ends_at: Option<TimestampMs>,
-    /// What happens to a tick while the work of the previous tick has not ended (default: `skip`).
-    #[serde(default, deserialize_with = "word", skip_serializing_if = "Option::is_none")]
-    pub overlap: Option<Overlap>,
-    /// How late a tick may still start (default: a day).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub catch_up_ms: Option<u64>,
-    /// Which missed ticks within `catch_up_ms` run (default: `last`).
-    #[serde(default, deserialize_with = "word", skip_serializing_if = "Option::is_none")]
-    pub catch_up: Option<CatchUp>,
-    /// A submission, without `namespace`, `idempotency_key` and `uuid`, which the schedule sets.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub execution: Option<Strict<Submit>>,
-    /// A flow, without `namespace`, `idempotency_key` and `flow_id`, which the schedule sets.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub flow: Option<Strict<SubmitFlow>>,
+requests! {
+    /// Creates or replaces a schedule. One of `cron`, `every_ms` and `at` sets when it ticks, and one of `execution` and
+    /// `flow` what a tick starts. Payloads and tag values may contain `{{tick}}` and `{{schedule}}`.
+    #[derive(Clone)]
+    pub struct PutSchedule {
+        pub namespace: Option<Namespace>,
+        pub cron: Option<CronText>,
+        /// Interval in milliseconds, counted from `starts_at` or from the creation.
+        pub every_ms: Option<u64>,
+        /// Ticks once, at this time.
+        pub at: Option<TimestampMs>,
+        /// Time zone of `cron` (default: `UTC`).
+        pub time_zone: Option<Zone>,
+        /// Maximum delay added to a tick; always the same for a given tick.
+        pub jitter_ms: Option<u64>,
+        pub starts_at: Option<TimestampMs>,
+        /// No tick after this time.
+        pub ends_at: Option<TimestampMs>,
+        /// What happens to a tick while the work of the previous tick has not ended (default: `skip`).
+        #[serde(deserialize_with = "word")]
+        pub overlap: Option<Overlap>,
+        /// How late a tick may still start (default: a day).
+        pub catch_up_ms: Option<u64>,
+        /// Which missed ticks within `catch_up_ms` run (default: `last`).
+        #[serde(deserialize_with = "word")]
+        pub catch_up: Option<CatchUp>,
+        /// A submission, without `namespace`, `idempotency_key` and `uuid`, which the schedule sets.
+        pub execution: Option<Strict<Submit>>,
+        /// A flow, without `namespace`, `idempotency_key` and `flow_id`, which the schedule sets.
+        pub flow: Option<Strict<SubmitFlow>>,
+    }
 }
 
 impl PutSchedule {
@@ -212,15 +201,12 @@ schedule_calls! {
     TriggerSchedule;
 }
 
-/// Pauses a schedule.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct PauseSchedule {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub namespace: Option<Namespace>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
+requests! {
+    /// Pauses a schedule.
+    pub struct PauseSchedule {
+        pub namespace: Option<Namespace>,
+        pub reason: Option<String>,
+    }
 }
 
 impl PauseSchedule {
@@ -230,16 +216,14 @@ impl PauseSchedule {
     }
 }
 
-/// Runs the ticks of a past range, each once.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct BackfillSchedule {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub namespace: Option<Namespace>,
-    pub from: TimestampMs,
-    /// End of the range, inclusive.
-    pub to: TimestampMs,
+requests! {
+    /// Runs the ticks of a past range, each once.
+    pub struct BackfillSchedule {
+        pub namespace: Option<Namespace>,
+        pub from: TimestampMs,
+        /// End of the range, inclusive.
+        pub to: TimestampMs,
+    }
 }
 
 impl BackfillSchedule {

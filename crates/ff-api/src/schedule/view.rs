@@ -4,41 +4,36 @@ use ff_core::contracts::{self, ScheduleInfo};
 use ff_core::engine_error::Refusal;
 use ff_core::schedule::{Pause, QueuedTick, Schedule, StartedWork, TickRecord};
 use ff_core::types::{ExecutionId, FlowId, Namespace, ScheduleId, ScheduleName, TimestampMs};
-use serde::{Deserialize, Serialize};
 
 use super::PutSchedule;
+use crate::object::answers;
 
-/// A schedule, with its next and its last ticks.
-#[derive(Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ScheduleView {
-    pub schedule_id: ScheduleId,
-    pub namespace: Namespace,
-    pub name: ScheduleName,
-    pub definition: PutSchedule,
-    pub version: u64,
-    pub created_at: TimestampMs,
-    pub changed_at: TimestampMs,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub paused: Option<Pause>,
-    /// The next tick, also while paused; absent when there is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub next_tick: Option<TimestampMs>,
-    /// The next five ticks; none while it is paused.
-    pub next_ticks: Vec<TimestampMs>,
-    /// A tick that waits until the work of the previous tick has ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub queued_tick: Option<TimestampMs>,
-    /// When the queued tick is checked again, at the latest.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub queued_look_at: Option<TimestampMs>,
-    /// The execution that a tick started last.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub last_execution_id: Option<ExecutionId>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub last_flow_id: Option<FlowId>,
-    /// The last ten ticks, oldest first.
-    pub ticks: Vec<TickRecord>,
+answers! {
+    /// A schedule, with its next and its last ticks.
+    #[derive(Clone)]
+    pub struct ScheduleView {
+        pub schedule_id: ScheduleId,
+        pub namespace: Namespace,
+        pub name: ScheduleName,
+        pub definition: PutSchedule,
+        pub version: u64,
+        pub created_at: TimestampMs,
+        pub changed_at: TimestampMs,
+        pub paused: Option<Pause>,
+        /// The next tick, also while paused; absent when there is none.
+        pub next_tick: Option<TimestampMs>,
+        /// The next five ticks; none while it is paused.
+        pub next_ticks: Vec<TimestampMs>,
+        /// A tick that waits until the work of the previous tick has ended.
+        pub queued_tick: Option<TimestampMs>,
+        /// When the queued tick is checked again, at the latest.
+        pub queued_look_at: Option<TimestampMs>,
+        /// The execution that a tick started last.
+        pub last_execution_id: Option<ExecutionId>,
+        pub last_flow_id: Option<FlowId>,
+        /// The last ten ticks, oldest first.
+        pub ticks: Vec<TickRecord>,
+    }
 }
 
 impl ScheduleView {
@@ -88,14 +83,13 @@ impl ScheduleView {
     }
 }
 
-/// One page of a listing of schedules.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct SchedulesPage {
-    pub schedules: Vec<ScheduleView>,
-    /// The `after` of the next page; absent on the last one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub next: Option<ScheduleName>,
+answers! {
+    /// One page of a listing of schedules.
+    pub struct SchedulesPage {
+        pub schedules: Vec<ScheduleView>,
+        /// The `after` of the next page; absent on the last one.
+        pub next: Option<ScheduleName>,
+    }
 }
 
 impl SchedulesPage {

@@ -14,28 +14,26 @@ use serde_json::value::RawValue;
 use crate::Base64;
 use crate::content::present;
 use crate::lease::holder::{holder_calls, with_fence};
+use crate::object::{answers, requests};
 use crate::query::{Limit, WaitMs, query};
 
 pub use token::{MakeStreamToken, StreamTokenReply};
 
-/// A frame of output: exactly one of `text`, `json` and `base64`.
-#[derive(Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct NewFrame {
-    /// Output channel of the attempt (default: `out`).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub channel: Option<Channel>,
-    /// `text`, `json`, `bytes`, `patch` or a custom name. Default: `text` for `text`, `json` for `json`, `bytes` for
-    /// `base64`.
-    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
-    pub frame_type: Option<FrameType>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub text: Option<String>,
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub json: Option<Box<RawValue>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub base64: Option<Base64>,
+requests! {
+    /// A frame of output: exactly one of `text`, `json` and `base64`.
+    #[derive(Clone)]
+    pub struct NewFrame {
+        /// Output channel of the attempt (default: `out`).
+        pub channel: Option<Channel>,
+        /// `text`, `json`, `bytes`, `patch` or a custom name. Default: `text` for `text`, `json` for `json`, `bytes` for
+        /// `base64`.
+        #[serde(rename = "type")]
+        pub frame_type: Option<FrameType>,
+        pub text: Option<String>,
+        #[serde(deserialize_with = "present")]
+        pub json: Option<Box<RawValue>>,
+        pub base64: Option<Base64>,
+    }
 }
 
 impl NewFrame {
@@ -100,20 +98,16 @@ fn is_short_as_json(text: &str) -> bool {
 
 holder_calls! {
     /// Appends frames to the stream of the attempt, all or none.
-    AppendFrames {
+    pub struct AppendFrames {
         /// Number of the first of these frames; makes the call safe to repeat. Without it, frames go to the end.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        from: Option<u64>,
+        pub from: Option<u64>,
         /// Which frames are kept, set by the first call (default: `durable`).
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        mode: Option<StreamMode>,
+        pub mode: Option<StreamMode>,
         /// Maximum number of frames a durable stream keeps, set by the first call; unlimited when absent.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        max_frames: Option<u64>,
+        pub max_frames: Option<u64>,
         /// Maximum bytes of frames a durable stream keeps, set by the first call; unlimited when absent.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        max_bytes: Option<u64>,
-        frames: Vec<NewFrame>,
+        pub max_bytes: Option<u64>,
+        pub frames: Vec<NewFrame>,
     }
 }
 
@@ -141,18 +135,17 @@ impl AppendFrames {
     }
 }
 
-/// One page of a stream.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct StreamPage {
-    pub items: Vec<StreamItem>,
-    /// Cursor of the next request.
-    pub next: StreamCursor,
-    /// True when the stream has ended.
-    pub ended: bool,
-    /// How the execution ended; present once everything was read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<Outcome>,
+answers! {
+    /// One page of a stream.
+    pub struct StreamPage {
+        pub items: Vec<StreamItem>,
+        /// Cursor of the next request.
+        pub next: StreamCursor,
+        /// True when the stream has ended.
+        pub ended: bool,
+        /// How the execution ended; present once everything was read.
+        pub outcome: Option<Outcome>,
+    }
 }
 
 /// Kind of a stream item.

@@ -4,24 +4,23 @@ use ff_core::contracts::StreamTokenArgs;
 use ff_core::limits;
 use ff_core::token::StreamToken;
 use ff_core::types::{ExecutionId, TimestampMs};
-use serde::{Deserialize, Serialize};
 
-/// Creates a token for reading the stream of an execution.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct MakeStreamToken {
-    /// How long it is valid, at most a day (default: an hour).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expires_in_ms: Option<u64>,
+use crate::object::{answers, requests};
+
+requests! {
+    /// Creates a token for reading the stream of an execution.
+    pub struct MakeStreamToken {
+        /// How long it is valid, at most a day (default: an hour).
+        pub expires_in_ms: Option<u64>,
+    }
 }
 
-/// A token that reads the stream of an execution.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct StreamTokenReply {
-    pub token: StreamToken,
-    pub expires_at: TimestampMs,
+answers! {
+    /// A token that reads the stream of an execution.
+    pub struct StreamTokenReply {
+        pub token: StreamToken,
+        pub expires_at: TimestampMs,
+    }
 }
 
 impl MakeStreamToken {

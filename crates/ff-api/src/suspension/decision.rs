@@ -2,32 +2,32 @@
 
 use ff_core::signal::{Delivery, Effect, Signal, Source};
 use ff_core::types::{ExecutionId, Namespace, SignalId, SignalName, TimestampMs};
-use serde::{Deserialize, Serialize};
 
+use crate::object::answers;
 use crate::query::{Limit, query};
 
-/// The latest decisions of a namespace, newest first.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Decisions {
-    pub decisions: Vec<Decision>,
-    /// True when there may be earlier decisions.
-    pub more: bool,
-}
+answers! {
+    /// The latest decisions of a namespace, newest first.
+    #[derive(Debug)]
+    pub struct Decisions {
+        pub decisions: Vec<Decision>,
+        /// True when there may be earlier decisions.
+        pub more: bool,
+    }
 
-/// A decision by an operator or through an approval link.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Decision {
-    pub at: TimestampMs,
-    pub namespace: Namespace,
-    pub execution_id: ExecutionId,
-    pub signal_id: SignalId,
-    /// `approved`, `rejected` or `resumed`.
-    pub decision: SignalName,
-    /// The operator, by name if known, or the bearer of a link.
-    pub source: Source,
-    pub effect: Effect,
+    /// A decision by an operator or through an approval link.
+    #[derive(Debug)]
+    pub struct Decision {
+        pub at: TimestampMs,
+        pub namespace: Namespace,
+        pub execution_id: ExecutionId,
+        pub signal_id: SignalId,
+        /// `approved`, `rejected` or `resumed`.
+        pub decision: SignalName,
+        /// The operator, by name if known, or the bearer of a link.
+        pub source: Source,
+        pub effect: Effect,
+    }
 }
 
 impl Decision {

@@ -3,21 +3,19 @@
 use ff_core::contracts::{self, PartitionKids, RotateSecretArgs};
 use ff_core::engine_error::Refusal;
 use ff_core::limits;
-use serde::{Deserialize, Serialize};
 
+use crate::object::{answers, requests};
 use crate::{Problem, RedactedText};
 
-/// Installs a new secret.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct RotateSecret {
-    /// Name of the new secret. An invalid name has its own error code.
-    pub kid: String,
-    pub secret_hex: RedactedText,
-    /// How long the previous secret still verifies tokens.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub grace_ms: Option<u64>,
+requests! {
+    /// Installs a new secret.
+    pub struct RotateSecret {
+        /// Name of the new secret. An invalid name has its own error code.
+        pub kid: String,
+        pub secret_hex: RedactedText,
+        /// How long the previous secret still verifies tokens.
+        pub grace_ms: Option<u64>,
+    }
 }
 
 impl RotateSecret {
@@ -31,29 +29,25 @@ impl RotateSecret {
     }
 }
 
-/// Result of a rotation, per partition. Repeat the call to finish failed partitions.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct RotationReport {
-    pub rotated: Vec<RotatedPartition>,
-    pub failed: Vec<FailedPartition>,
-}
+answers! {
+    /// Result of a rotation, per partition. Repeat the call to finish failed partitions.
+    pub struct RotationReport {
+        pub rotated: Vec<RotatedPartition>,
+        pub failed: Vec<FailedPartition>,
+    }
 
-/// A partition that has the new secret.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct RotatedPartition {
-    pub partition: u16,
-    #[serde(flatten)]
-    pub rotated: contracts::RotatedSecret,
-}
+    /// A partition that has the new secret.
+    pub struct RotatedPartition {
+        pub partition: u16,
+        #[serde(flatten)]
+        pub rotated: contracts::RotatedSecret,
+    }
 
-/// A partition without the new secret, and why.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct FailedPartition {
-    pub partition: u16,
-    pub error: Problem,
+    /// A partition without the new secret, and why.
+    pub struct FailedPartition {
+        pub partition: u16,
+        pub error: Problem,
+    }
 }
 
 impl From<contracts::RotationReport> for RotationReport {
@@ -74,11 +68,11 @@ impl From<RotationReport> for contracts::RotationReport {
     }
 }
 
-/// The names of the secrets of every partition.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Secrets {
-    pub partitions: Vec<PartitionKids>,
+answers! {
+    /// The names of the secrets of every partition.
+    pub struct Secrets {
+        pub partitions: Vec<PartitionKids>,
+    }
 }
 
 #[cfg(test)]

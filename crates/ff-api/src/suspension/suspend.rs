@@ -10,85 +10,69 @@ use ff_core::suspension::{Condition, ResumePolicy, SignalSelection, SuspendReaso
 use ff_core::types::{
     AttemptId, ExecutionId, IdempotencyKey, LeaseEpoch, LeaseId, TimestampMs, WaitpointId, WaitpointKey,
 };
-use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::lease::holder::{holder_calls, with_fence};
-use crate::object::{Strict, word};
+use crate::object::{Strict, answers, requests, word};
 use crate::suspension::condition;
 
 holder_calls! {
     /// Suspends an execution until its condition is met.
-    Suspend {
+    pub struct Suspend {
         /// At least one, unless `approval` is given.
         #[serde(default)]
-        waitpoints: Vec<Strict<Binding>>,
+        pub waitpoints: Vec<Strict<Binding>>,
         /// Wait for the approval of a person instead of a condition.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        approval: Option<Strict<Approval>>,
+        pub approval: Option<Strict<Approval>>,
         /// Default: any signal at the only waitpoint.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        condition: Option<Box<RawValue>>,
-        #[serde(default, deserialize_with = "word", skip_serializing_if = "Option::is_none")]
-        reason: Option<SuspendReason>,
-        #[serde(default, deserialize_with = "word", skip_serializing_if = "Option::is_none")]
-        requested_by: Option<SuspendedBy>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        timeout_in_ms: Option<u64>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        timeout_at: Option<TimestampMs>,
-        #[serde(default, deserialize_with = "word", skip_serializing_if = "Option::is_none")]
-        timeout_behavior: Option<TimeoutBehavior>,
+        pub condition: Option<Box<RawValue>>,
+        #[serde(deserialize_with = "word")]
+        pub reason: Option<SuspendReason>,
+        #[serde(deserialize_with = "word")]
+        pub requested_by: Option<SuspendedBy>,
+        pub timeout_in_ms: Option<u64>,
+        pub timeout_at: Option<TimestampMs>,
+        #[serde(deserialize_with = "word")]
+        pub timeout_behavior: Option<TimeoutBehavior>,
         /// An invalid policy has its own error code.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        resume_policy: Option<Box<RawValue>>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        continuation: Option<String>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        idempotency_key: Option<IdempotencyKey>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        dedup_ttl_ms: Option<u64>,
+        pub resume_policy: Option<Box<RawValue>>,
+        pub continuation: Option<String>,
+        pub idempotency_key: Option<IdempotencyKey>,
+        pub dedup_ttl_ms: Option<u64>,
     }
 
     /// Creates a waitpoint before a suspension.
-    CreateWaitpoint {
-        key: WaitpointKey,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        expires_in_ms: Option<u64>,
+    pub struct CreateWaitpoint {
+        pub key: WaitpointKey,
+        pub expires_in_ms: Option<u64>,
     }
 }
 
-/// A waitpoint to wait on: a new one by `key`, or an existing one by `key` and `id`.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct Binding {
-    pub key: WaitpointKey,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub id: Option<WaitpointId>,
-}
+requests! {
+    /// A waitpoint to wait on: a new one by `key`, or an existing one by `key` and `id`.
+    pub struct Binding {
+        pub key: WaitpointKey,
+        pub id: Option<WaitpointId>,
+    }
 
-/// A question for a person.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct Approval {
-    /// Shown with the execution and on the approval page.
-    pub question: String,
+    /// A question for a person.
+    pub struct Approval {
+        /// Shown with the execution and on the approval page.
+        pub question: String,
+    }
 }
 
 /// Key of an approval's waitpoint when the request has no waitpoints.
 const APPROVAL_KEY: &str = "approval";
 
-/// Result of a suspension, with the approval link.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct SuspendReply {
-    #[serde(flatten)]
-    pub suspended: SuspendedExecution,
-    /// Link to the approval page, if an approval was requested. It contains the waitpoint's token.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub approval_url: Option<String>,
+answers! {
+    /// Result of a suspension, with the approval link.
+    pub struct SuspendReply {
+        #[serde(flatten)]
+        pub suspended: SuspendedExecution,
+        /// Link to the approval page, if an approval was requested. It contains the waitpoint's token.
+        pub approval_url: Option<String>,
+    }
 }
 
 impl From<WaitpointBinding> for Binding {

@@ -5,33 +5,29 @@ use ff_core::engine_error::Refusal;
 use ff_core::suspension::OperatorDecision;
 use ff_core::token::WaitpointToken;
 use ff_core::types::{ContentType, ExecutionId, SourceIdentity, SuspensionId, WaitpointId};
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::content::present;
+use crate::object::{answers, requests};
 use crate::{Base64, Content, Encoding};
 
-/// The open waitpoints of an execution, oldest first.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Waitpoints {
-    pub waitpoints: Vec<WaitpointInfo>,
+answers! {
+    /// The open waitpoints of an execution, oldest first.
+    pub struct Waitpoints {
+        pub waitpoints: Vec<WaitpointInfo>,
+    }
+
+    /// The token of a waitpoint.
+    pub struct WaitpointTokenReply {
+        pub waitpoint_token: WaitpointToken,
+    }
 }
 
-/// The token of a waitpoint.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct WaitpointTokenReply {
-    pub waitpoint_token: WaitpointToken,
-}
-
-/// Closes a waitpoint that no suspension has used.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct CloseWaitpoint {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
+requests! {
+    /// Closes a waitpoint that no suspension has used.
+    pub struct CloseWaitpoint {
+        pub reason: Option<String>,
+    }
 }
 
 impl CloseWaitpoint {
@@ -44,26 +40,19 @@ impl CloseWaitpoint {
     }
 }
 
-/// Ends a suspension; the path names the decision.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct Decide {
-    /// If given, end only this suspension.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub suspension_id: Option<SuspensionId>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub requested_by: Option<SourceIdentity>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub resume_delay_ms: Option<u64>,
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub payload: Option<Box<RawValue>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub payload_base64: Option<Base64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content_type: Option<ContentType>,
+requests! {
+    /// Ends a suspension; the path names the decision.
+    pub struct Decide {
+        /// If given, end only this suspension.
+        pub suspension_id: Option<SuspensionId>,
+        pub reason: Option<String>,
+        pub requested_by: Option<SourceIdentity>,
+        pub resume_delay_ms: Option<u64>,
+        #[serde(deserialize_with = "present")]
+        pub payload: Option<Box<RawValue>>,
+        pub payload_base64: Option<Base64>,
+        pub content_type: Option<ContentType>,
+    }
 }
 
 impl Decide {
