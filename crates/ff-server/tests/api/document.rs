@@ -65,17 +65,47 @@ impl Property {
         }
     }
 
-    /// Returns values of other types.
-    pub(crate) fn wrong(&self) -> Value {
-        match self.of_type() {
-            Some("integer") if self.schema["minimum"] == 0 => json!(["5", true, -1, 1.5, [], {}]),
+    /// Returns values that the field does not take. There are none for a field that takes any value, or several types.
+    pub(crate) fn wrong(&self) -> Vec<Value> {
+        let wrong = match self.of_type() {
+            _ if self.is_word() => json!([5, true, "nonsense", "", [], {}]),
+            Some("integer") if self.schema["minimum"] == 0 => json!(["5", true, -1, 1.5, 1e30, [], {}]),
             Some("integer") => json!(["5", "soon", true, 1.5, [], {}]),
             Some("boolean") => json!([5, "true", [], {}]),
             Some("array") => json!([5, true, "a", {}]),
             Some("object") => json!([5, true, "a", []]),
-            Some("string") => json!([5, true, [], {}]),
+            Some("string") => {
+                return [json!(5), json!(true), json!([]), json!({})].into_iter().chain(self.malformed()).collect();
+            }
+            None => json!([]),
             other => panic!("{}: values of the type {other:?} are not known here", self.name),
-        }
+        };
+        wrong.as_array().unwrap().clone()
+    }
+
+    /// Returns whether the value is one of a fixed set of words.
+    fn is_word(&self) -> bool {
+        let choices = self.schema["oneOf"].as_array();
+        self.schema.get("enum").is_some() || choices.is_some_and(|all| all.iter().all(|one| one.get("const").is_some()))
+    }
+
+    /// Returns texts that are not of the form of the field.
+    fn malformed(&self) -> impl Iterator<Item = Value> {
+        const UUID: &str = "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$";
+        let form = ["pattern", "format", "contentEncoding"].iter().find_map(|key| self.schema.get(*key)?.as_str());
+        let texts: &[&str] = match form {
+            None => &[],
+            Some("^[A-Za-z0-9._-]+$") => &["", "a b", "a:b", "{a}", "é"],
+            Some(r"^[^\u0000-\u001F\u007F-\u009F]+$") => &["", "a\u{0}b", "a\nb"],
+            Some(r"^[^\u0000-\u001F\u007F-\u009F]*$") => &["a\u{0}b", "a\nb"],
+            Some("^[a-z0-9]+$") => &["", "A1", "a_1", "a-1"],
+            Some("^[0-9a-f]{64}$") => &["", "0f", "nonsense"],
+            Some(UUID) => &["", "nope", "018F3C5E-7A10-7C31-9C45-0D3F7C1A2B3C", "018f3c5e7a107c319c450d3f7c1a2b3c"],
+            Some("uuid") => &["", "nope"],
+            Some("base64") => &["*", "YQ"],
+            Some(other) => panic!("{}: the form {other} is not known here", self.name),
+        };
+        texts.iter().map(|text| json!(text))
     }
 }
 

@@ -12,7 +12,7 @@ use ff_server::{Metrics, ROUTES};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::input::bodies::{routes, target};
+use crate::input::bodies::{good, routes, target};
 use crate::keyed::KeyedStore;
 use crate::world::{PARTITIONS, Reply, World};
 
@@ -332,6 +332,5 @@ async fn a_waitpoints_token_or_a_key_that_may_signal_delivers() {
 }
 
 async fn ask(world: &World, method: &str, route: &str, path: &str) -> Reply {
-    let good = routes().into_iter().find(|known| known.path == route).map_or_else(|| json!({}), |known| known.good);
-    if method == "get" { world.get(path).await } else { world.post(path, &good).await }
+    if method == "get" { world.get(path).await } else { world.post(path, &good(route)).await }
 }

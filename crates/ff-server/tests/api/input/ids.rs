@@ -2,9 +2,10 @@
 
 use ff_server::ROUTES;
 use reqwest::Method;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::document;
+use crate::input::bodies::good;
 use crate::world::{World, answer};
 
 const UUID: &str = "018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c";
@@ -31,7 +32,8 @@ async fn a_malformed_id_is_refused_by_every_route_and_an_unknown_one_not_found()
                 world.get(&address).await
             } else {
                 let mut body = if document::takes_fence(path) { fence.clone() } else { json!({}) };
-                let more = body_for(path);
+                let signal = json!({"name": "n", "waitpoint_id": UUID, "waitpoint_token": "k1:00"});
+                let more = if path.ends_with("/signals") { signal } else { good(path) };
                 body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
                 world.post(&address, &body).await
             };
@@ -45,17 +47,6 @@ async fn a_malformed_id_is_refused_by_every_route_and_an_unknown_one_not_found()
     assert!(world.contents().await == before);
 }
 
-/// Returns the body that a call needs before its id is checked.
-fn body_for(path: &str) -> Value {
-    match path.rsplit('/').next() {
-        Some("usage") => json!({"report_id": "a", "amounts": {"tokens": 1}}),
-        Some("frames") => json!({"frames": [{"text": "a"}]}),
-        Some("suspend") => json!({"waitpoints": [{"key": "a"}]}),
-        Some("signals") => json!({"name": "n", "waitpoint_id": UUID, "waitpoint_token": "k1:00"}),
-        _ => document::sample(path),
-    }
-}
-
 #[tokio::test]
 async fn a_malformed_flow_is_refused_by_every_route_and_an_unknown_one_not_found() {
     let world = World::start().await;
@@ -66,26 +57,16 @@ async fn a_malformed_flow_is_refused_by_every_route_and_an_unknown_one_not_found
         ("%ff", 400, "invalid_input", Some("flow_id")),
         (UUID, 404, "flow_not_found", None),
     ];
-    for (method, path, _) in ROUTES.iter().filter(|(_, path, _)| path.contains("{flow}")) {
+    for (method, route, _) in ROUTES.iter().filter(|(_, path, _)| path.contains("{flow}")) {
         for (id, status, code, field) in &cases {
-            let path = path.replace("{flow}", id).replace("{node}", "a");
-            let reply =
-                if *method == "get" { world.get(&path).await } else { world.post(&path, &of_flow(&path)).await };
+            let path = route.replace("{flow}", id).replace("{node}", "a");
+            let reply = if *method == "get" { world.get(&path).await } else { world.post(&path, &good(route)).await };
             reply.assert_refused(*status, code, *field);
         }
     }
     let named = world.post(&format!("/v1/flows/{UUID}/nodes/a%20b/replay"), &json!({})).await;
     named.assert_refused(400, "invalid_input", Some("node"));
     assert!(world.contents().await == before);
-}
-
-/// Returns the body that a flow call needs before its id is checked.
-fn of_flow(path: &str) -> Value {
-    match path.rsplit('/').next().unwrap() {
-        "grow" => json!({"nodes": {"b": {"kind": "k"}}}),
-        "tags" => json!({"tags": {"a": "b"}}),
-        _ => json!({}),
-    }
 }
 
 #[tokio::test]

@@ -2,7 +2,5 @@
 
 mod bad_input;
 pub(crate) mod bodies;
-mod flow_bodies;
 mod ids;
 mod limits;
-mod operator_bodies;
