@@ -8,10 +8,9 @@ use ff_core::backend::{EngineStore, Perform};
 use ff_core::clock::ManualClock;
 use ff_core::contracts::{CreateKeyArgs, RevokeKeyArgs};
 use ff_core::entropy::SystemEntropy;
-use ff_core::partition::PartitionConfig;
 use ff_core::types::{KeyId, KeyName, Namespace, TimestampMs};
 
-use crate::world::{PARTITIONS, World};
+use crate::world::{World, memory};
 
 /// A store with API keys and a clock that the test controls.
 pub(crate) struct KeyedStore {
@@ -23,8 +22,7 @@ impl KeyedStore {
     /// Creates a store with one administrator key, and returns both.
     pub(crate) async fn new() -> (Self, String) {
         let clock = Arc::new(ManualClock::at(TimestampMs(1_000_000)));
-        let partitions = PartitionConfig { num_flow_partitions: PARTITIONS, ..PartitionConfig::default() };
-        let store = Arc::new(MemoryBackend::new(partitions, clock.clone(), Arc::new(SystemEntropy)));
+        let store = Arc::new(memory(clock.clone()));
         let keyed = Self { store, clock };
         let admin = keyed.key(&[Role::Admin], None).await;
         (keyed, admin)

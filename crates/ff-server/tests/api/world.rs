@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ff_backend_memory::MemoryBackend;
 use ff_core::backend::EngineStore;
-use ff_core::clock::SystemClock;
+use ff_core::clock::{Clock, SystemClock};
 use ff_core::entropy::SystemEntropy;
 use ff_core::partition::PartitionConfig;
 use ff_core::snapshot::Snapshot;
@@ -38,14 +38,24 @@ pub(crate) struct Reply {
     pub(crate) body: Value,
 }
 
+/// Returns a store with this clock.
+pub(crate) fn memory(clock: Arc<dyn Clock>) -> MemoryBackend {
+    let partitions = PartitionConfig { num_flow_partitions: PARTITIONS, ..PartitionConfig::default() };
+    MemoryBackend::new(partitions, clock, Arc::new(SystemEntropy))
+}
+
 impl World {
     pub(crate) async fn start() -> Self {
-        let partitions = PartitionConfig { num_flow_partitions: PARTITIONS, ..PartitionConfig::default() };
-        Self::over(Arc::new(MemoryBackend::new(partitions, Arc::new(SystemClock), Arc::new(SystemEntropy)))).await
+        Self::over(Arc::new(memory(Arc::new(SystemClock)))).await
     }
 
     pub(crate) async fn over(store: Arc<dyn EngineStore>) -> Self {
         Self::over_within(store, Limits::default()).await
+    }
+
+    /// Starts a server with these limits over a store of its own.
+    pub(crate) async fn within(limits: Limits) -> Self {
+        Self::over_within(Arc::new(memory(Arc::new(SystemClock))), limits).await
     }
 
     /// Starts a server with these limits.
@@ -90,6 +100,12 @@ impl World {
         self.http.get(format!("{}{path}", self.url)).bearer_auth(key)
     }
 
+    /// Returns a request for an event stream, which goes on after the last event that was received.
+    pub(crate) fn follow(&self, path: &str, last: Option<&str>) -> RequestBuilder {
+        let request = self.request(Method::GET, path).header("accept", "text/event-stream");
+        last.into_iter().fold(request, |request, id| request.header("last-event-id", id))
+    }
+
     pub(crate) async fn get(&self, path: &str) -> Reply {
         answer(self.request(Method::GET, path)).await
     }
@@ -121,6 +137,12 @@ impl World {
     pub(crate) async fn claim(&self, kind: &str) -> LeasedExecution {
         let claimed = self.post("/v1/workers/w-1/claim", &json!({"worker_id": "w", "kinds": [kind]})).await;
         assert_eq!(claimed.status, 200, "{claimed:?}");
+        LeasedExecution(claimed.body["executions"][0].clone())
+    }
+
+    /// Claims any execution, as instance `w-2`.
+    pub(crate) async fn claim_next(&self) -> LeasedExecution {
+        let claimed = self.post("/v1/workers/w-2/claim", &json!({"worker_id": "w"})).await;
         LeasedExecution(claimed.body["executions"][0].clone())
     }
 
@@ -166,6 +188,11 @@ impl LeasedExecution {
 }
 
 impl LeasedExecution {
+    /// Returns the description of the execution.
+    pub(crate) async fn info(&self, world: &World) -> Value {
+        world.get(self.path("").trim_end_matches('/')).await.body
+    }
+
     /// Completes the execution with a result.
     pub(crate) async fn complete(&self, world: &World, result: Value) {
         let reply = world.post(&self.path("complete"), &self.call(json!({"result": result}))).await;

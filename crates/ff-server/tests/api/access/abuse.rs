@@ -1,10 +1,8 @@
 //! Abusive callers: bodies that do not arrive, silent connections, wrong keys, pools filled by one caller. The server still
 //! serves other callers.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ff_backend_memory::MemoryBackend;
 use ff_core::api_key::{Role, SecretKey};
 use ff_core::entropy::SystemEntropy;
 use ff_server::Limits;
@@ -42,13 +40,9 @@ async fn status_line(stream: &mut TcpStream) -> String {
     String::from_utf8(answer).unwrap().trim().to_owned()
 }
 
-async fn small(limits: Limits) -> World {
-    World::over_within(Arc::new(MemoryBackend::default()), limits).await
-}
-
 #[tokio::test]
 async fn request_bodies_that_do_not_arrive_do_not_block_other_requests() {
-    let world = small(Limits { in_flight: 1, ..Limits::default() }).await;
+    let world = World::within(Limits { in_flight: 1, ..Limits::default() }).await;
     let mut slow = Vec::new();
     for _ in 0..64 {
         slow.push(arriving(&world, 100, 1).await);
@@ -66,7 +60,7 @@ async fn request_bodies_that_do_not_arrive_do_not_block_other_requests() {
 
 #[tokio::test]
 async fn all_bodies_together_have_so_much_memory() {
-    let world = small(Limits { body_bytes: 100_000, ..Limits::default() }).await;
+    let world = World::within(Limits { body_bytes: 100_000, ..Limits::default() }).await;
     let half = arriving(&world, 80_000, 70_000).await;
     let padded = format!("{{\"kind\":\"k\"{}}}", " ".repeat(60_000));
     let refused = loop {
@@ -93,7 +87,7 @@ async fn a_body_announced_as_too_large_is_refused_unread() {
 
 #[tokio::test]
 async fn connections_that_say_nothing_give_way() {
-    let world = small(Limits { connections: 4, ..Limits::default() }).await;
+    let world = World::within(Limits { connections: 4, ..Limits::default() }).await;
     let mut silent = Vec::new();
     for _ in 0..40 {
         silent.push(sent(&world, "").await);

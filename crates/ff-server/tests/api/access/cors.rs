@@ -58,8 +58,7 @@ async fn a_page_of_a_configured_origin_may_read_a_stream() {
     );
     assert_eq!(header(&preflight, "access-control-allow-methods"), Some("GET"));
     assert_eq!(header(&preflight, "access-control-allow-headers"), Some("Authorization, Last-Event-ID"));
-    let request = world.request(Method::GET, &path).header("origin", APP).header("accept", "text/event-stream");
-    let read = request.send().await.unwrap();
+    let read = world.follow(&path, None).header("origin", APP).send().await.unwrap();
     assert_eq!(
         (read.status().as_u16(), header(&read, ALLOWED), header(&read, "vary")),
         (200, Some(APP), Some("Origin"))

@@ -3,7 +3,6 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use ff_backend_memory::MemoryBackend;
 use ff_core::api_key::Role;
 use ff_server::Limits;
 use reqwest::Method;
@@ -15,7 +14,7 @@ use crate::world::{World, answer};
 #[tokio::test]
 async fn past_its_limit_a_server_says_when_to_ask_again_and_that_it_lives() {
     let limits = Limits { in_flight: 0, ..Limits::default() };
-    let world = World::over_within(Arc::new(MemoryBackend::default()), limits).await;
+    let world = World::within(limits).await;
     let with_body = answer(world.request(Method::GET, "/v1/partitions").body("{}")).await;
     let submitted = world.post("/v1/executions", &json!({"kind": "k"})).await;
     for refused in [world.get("/v1/partitions").await, with_body, submitted] {
@@ -31,7 +30,7 @@ async fn past_its_limit_a_server_says_when_to_ask_again_and_that_it_lives() {
 #[tokio::test]
 async fn waiting_workers_do_not_block_submissions() {
     let limits = Limits { in_flight: 1, waiting: 2, rate: None, ..Limits::default() };
-    let world = Arc::new(World::over_within(Arc::new(MemoryBackend::default()), limits).await);
+    let world = Arc::new(World::within(limits).await);
     let wait = |nth: u8| {
         let world = world.clone();
         let claim = json!({"worker_id": "w", "kinds": ["k"], "wait_ms": 60_000});
@@ -91,7 +90,7 @@ async fn callers_that_are_refused_count_toward_the_rate() {
 
 #[tokio::test]
 async fn json_that_is_too_deep_is_refused_where_the_server_parses_it() {
-    let world = World::over(Arc::new(MemoryBackend::default())).await;
+    let world = World::start().await;
     let deep = |times: usize| format!("{}{}", "[".repeat(times), "]".repeat(times));
     let read = world.post_text("/v1/executions", format!("{{\"kind\":\"k\",\"policy\":{}}}", deep(100_000))).await;
     assert_eq!(read.status, 400, "{read:?}");

@@ -1,11 +1,9 @@
 //! Event streams: the events of all executions, or of one until it ends.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ff_backend_memory::MemoryBackend;
 use ff_server::Limits;
-use reqwest::{Method, Response};
+use reqwest::Response;
 use serde_json::{Value, json};
 
 use crate::world::{World, answer};
@@ -28,9 +26,7 @@ pub(crate) struct Stream {
 
 impl Stream {
     pub(crate) async fn open(world: &World, path: &str, last: Option<&str>) -> Self {
-        let request = world.request(Method::GET, path).header("accept", "text/event-stream");
-        let request = if let Some(last) = last { request.header("last-event-id", last) } else { request };
-        let response = request.send().await.unwrap();
+        let response = world.follow(path, last).send().await.unwrap();
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
         Self { response, text: String::new() }
@@ -139,8 +135,7 @@ async fn an_execution_is_watched_until_its_end() {
     let mut anew = Stream::open(&world, &path, None).await;
     let only = anew.rest().await;
     assert_eq!(only.iter().map(|message| message.name.as_str()).collect::<Vec<_>>(), ["end"]);
-    let request = world.request(Method::GET, &path).header("accept", "text/event-stream");
-    let over = request.header("last-event-id", end.id.as_deref().unwrap()).send().await.unwrap();
+    let over = world.follow(&path, end.id.as_deref()).send().await.unwrap();
     assert_eq!(over.status(), 204, "there is nothing to come back for");
 }
 
@@ -206,8 +201,7 @@ async fn a_stream_that_cannot_be_is_refused_with_what_is_wrong() {
             ("1", "?limit=1", "unknown_field", "limit"),
             ("1", "?wait_ms=1", "unknown_field", "wait_ms"),
         ] {
-            let request = world.request(Method::GET, &format!("{path}{parameter}"));
-            let request = request.header("accept", "text/event-stream").header("last-event-id", last);
+            let request = world.follow(&format!("{path}{parameter}"), Some(last));
             answer(request).await.assert_refused(400, code, Some(field));
         }
     }
@@ -229,14 +223,14 @@ async fn a_server_that_stops_ends_its_streams_of_events() {
 #[tokio::test]
 async fn as_many_streams_are_open_as_the_server_keeps_and_no_more() {
     let limits = Limits { streams: 16, ..Limits::default() };
-    let world = World::over_within(Arc::new(MemoryBackend::default()), limits).await;
+    let world = World::within(limits).await;
     let mut open = Vec::new();
     for _ in 0..16 {
         let mut stream = Stream::open(&world, "/v1/events", None).await;
         stream.next().await.unwrap();
         open.push(stream);
     }
-    let one_more = answer(world.request(Method::GET, "/v1/events").header("accept", "text/event-stream")).await;
+    let one_more = answer(world.follow("/v1/events", None)).await;
     one_more.assert_refused(429, "rate_limit_exceeded", None);
     assert!(one_more.text("detail").contains("16 streams are open"), "{one_more:?}");
     assert!(one_more.headers.contains_key("retry-after"));

@@ -11,8 +11,7 @@ async fn record(world: &World, held: &LeasedExecution, body: Value) -> Reply {
 /// Revokes the lease of an execution and claims it for another worker.
 async fn claimed_again(world: &World, held: &LeasedExecution) -> LeasedExecution {
     world.post(&held.path("revoke"), &json!({})).await;
-    let taken = world.post("/v1/workers/w-2/claim", &json!({"worker_id": "w"})).await;
-    LeasedExecution(taken.body["executions"][0].clone())
+    world.claim_next().await
 }
 
 #[tokio::test]
@@ -44,7 +43,7 @@ async fn a_step_is_recorded_once_and_comes_with_the_next_claim() {
     assert_eq!((&listed["steps"], &listed["next"]), (&json!(steps[..3]), &json!(2)));
     let rest = world.get(&format!("{}?after=2", held.path("steps"))).await.body;
     assert_eq!((&rest["steps"], rest.get("next")), (&json!(steps[3..]), None));
-    assert_eq!(world.get(held.path("").trim_end_matches('/')).await.body["steps"], 4);
+    assert_eq!(held.info(&world).await["steps"], 4);
 }
 
 #[tokio::test]
@@ -82,7 +81,7 @@ async fn a_replay_begins_at_a_step_and_a_fork_before_one() {
         (200, &json!(2), &json!(false))
     );
     let fork = LeasedExecution(forked.body);
-    assert_eq!(world.get(fork.path("").trim_end_matches('/')).await.body["forked_from"], held.0["execution_id"]);
+    assert_eq!(fork.info(&world).await["forked_from"], held.0["execution_id"]);
     let unknown = world.post(&held.path("fork"), &json!({"before_step": {"name": "d"}})).await;
     unknown.assert_refused(400, "invalid_input", Some("before_step"));
 

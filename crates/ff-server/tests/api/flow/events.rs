@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use reqwest::{Method, Response};
+use reqwest::Response;
 use serde_json::{Value, json};
 
 use crate::world::{World, answer};
@@ -14,9 +14,7 @@ async fn submit_single_node(world: &World) -> String {
 }
 
 async fn stream(world: &World, flow: &str, last: Option<&str>) -> Response {
-    let request = world.request(Method::GET, &format!("/v1/flows/{flow}/events")).header("accept", "text/event-stream");
-    let request = if let Some(last) = last { request.header("last-event-id", last) } else { request };
-    request.send().await.unwrap()
+    world.follow(&format!("/v1/flows/{flow}/events"), last).send().await.unwrap()
 }
 
 /// Returns the numbers and data of the events in the text of a stream.
@@ -83,17 +81,12 @@ async fn a_reconnected_reader_continues_after_its_last_event() {
     for (last, parameter, field) in
         [("x", "", "Last-Event-ID"), ("1", "?limit=1", "limit"), ("1", "?wait_ms=1", "wait_ms")]
     {
-        let request = world.request(Method::GET, &format!("{path}{parameter}")).header("accept", "text/event-stream");
-        let reply = answer(request.header("last-event-id", last)).await;
+        let reply = answer(world.follow(&format!("{path}{parameter}"), Some(last))).await;
         let code = if parameter.is_empty() { "invalid_input" } else { "unknown_field" };
         reply.assert_refused(400, code, Some(field));
     }
-    let nowhere = answer(
-        world
-            .request(Method::GET, &path.replace(&flow, "018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c"))
-            .header("accept", "text/event-stream"),
-    );
-    nowhere.await.assert_refused(404, "flow_not_found", None);
+    let nowhere = path.replace(&flow, "018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c");
+    answer(world.follow(&nowhere, None)).await.assert_refused(404, "flow_not_found", None);
 }
 
 #[tokio::test]

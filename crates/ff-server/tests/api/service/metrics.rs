@@ -6,8 +6,6 @@ use std::sync::Arc;
 use ff_backend_memory::MemoryBackend;
 use ff_core::backend::EngineStore;
 use ff_core::clock::ManualClock;
-use ff_core::entropy::SystemEntropy;
-use ff_core::partition::PartitionConfig;
 use ff_core::types::TimestampMs;
 use ff_scheduler::Runtime;
 use ff_server::{Metrics, Server};
@@ -16,7 +14,7 @@ use serde_json::json;
 use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 
-use crate::world::{PARTITIONS, World};
+use crate::world::{PARTITIONS, World, memory};
 
 const PAGE: &str = include_str!("../../../../../docs/metrics.md");
 
@@ -30,9 +28,8 @@ struct MeteredServer {
 impl MeteredServer {
     async fn start() -> Self {
         let clock = Arc::new(ManualClock::at(TimestampMs(1_760_000_000_000)));
-        let partitions = PartitionConfig { num_flow_partitions: PARTITIONS, ..PartitionConfig::default() };
         let metrics = Metrics::new();
-        let store = metrics.over(Arc::new(MemoryBackend::new(partitions, clock.clone(), Arc::new(SystemEntropy))));
+        let store = metrics.over(Arc::new(memory(clock.clone())));
         Self { world: World::counted(store.clone(), metrics).await, store, clock }
     }
 

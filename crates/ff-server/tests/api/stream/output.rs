@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use reqwest::{Method, Response};
+use reqwest::Response;
 use serde_json::{Value, json};
 
 use crate::world::{LeasedExecution, World, answer};
@@ -16,9 +16,7 @@ async fn append(world: &World, held: &LeasedExecution, frames: Value) -> Value {
 }
 
 async fn stream(world: &World, held: &LeasedExecution, last: Option<&str>) -> Response {
-    let request = world.request(Method::GET, &held.path("stream")).header("accept", "text/event-stream");
-    let request = if let Some(last) = last { request.header("last-event-id", last) } else { request };
-    request.send().await.unwrap()
+    world.follow(&held.path("stream"), last).send().await.unwrap()
 }
 
 /// Returns the ids, names and data of the events in the text of a stream.
@@ -203,8 +201,8 @@ async fn a_wrong_stream_request_is_refused_and_writes_nothing() {
     ] {
         world.get(&format!("{}?{query}", held.path("stream"))).await.assert_refused(status, code, field);
     }
-    let request = world.request(Method::GET, &held.path("stream")).header("accept", "text/event-stream");
-    answer(request.header("last-event-id", "x")).await.assert_refused(400, "invalid_input", Some("Last-Event-ID"));
+    let request = world.follow(&held.path("stream"), Some("x"));
+    answer(request).await.assert_refused(400, "invalid_input", Some("Last-Event-ID"));
 }
 
 #[tokio::test]

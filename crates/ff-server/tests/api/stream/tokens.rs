@@ -1,9 +1,7 @@
 //! A token lets a reader without a key read the stream of one execution, and nothing else, for a limited time.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use ff_backend_memory::MemoryBackend;
 use ff_core::api_key::Role;
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
@@ -165,7 +163,7 @@ async fn a_token_is_made_by_who_may_read_and_for_a_day_at_most() {
 
 #[tokio::test]
 async fn a_caller_that_guesses_tokens_is_rate_limited() {
-    let world = World::over(Arc::new(MemoryBackend::default())).await;
+    let world = World::start().await;
     let held = world.running("k").await;
     let guess = format!("k1:2000000000000:{}", "0".repeat(64));
     let mut guesses = 0;

@@ -82,8 +82,7 @@ impl PendingApproval {
 
     /// Claims the resumed execution, and returns its first signal.
     async fn claim_signal(&self, world: &World) -> Value {
-        let claimed = world.post("/v1/workers/w-2/claim", &json!({"worker_id": "w"})).await;
-        claimed.body["executions"][0]["signals"][0].clone()
+        world.claim_next().await.0["signals"][0].clone()
     }
 }
 

@@ -3,15 +3,11 @@
 use serde_json::{Value, json};
 
 use crate::keyed::KeyedStore;
-use crate::world::{LeasedExecution, World};
+use crate::world::World;
 
 async fn changed(world: &World, path: &str, body: &Value) {
     let reply = world.post(path, body).await;
     assert_eq!(reply.status, 200, "{path}: {reply:?}");
-}
-
-async fn info(world: &World, held: &LeasedExecution) -> Value {
-    world.get(held.path("").trim_end_matches('/')).await.body
 }
 
 /// The author of a hold, a cancellation or a replay is the name of the key, unless the caller gives one.
@@ -22,10 +18,10 @@ async fn operator_actions_record_the_name_of_the_key() {
     for (sent, name) in [(json!({}), "a test"), (json!({"requested_by": "ada"}), "ada")] {
         let held = world.running("k").await;
         changed(&world, &held.path("hold"), &sent).await;
-        assert_eq!(info(&world, &held).await["hold"]["requested_by"], name);
+        assert_eq!(held.info(&world).await["hold"]["requested_by"], name);
         changed(&world, &held.path("release"), &json!({})).await;
         changed(&world, &held.path("cancel"), &sent).await;
-        assert_eq!(info(&world, &held).await["finished_by"]["requested_by"], name);
+        assert_eq!(held.info(&world).await["finished_by"]["requested_by"], name);
         let flow = world.flow(&json!({"kind": "f", "nodes": {"a": {"kind": "member"}}})).await;
         changed(&world, &format!("/v1/flows/{flow}/cancel"), &sent).await;
         assert_eq!(world.get(&format!("/v1/flows/{flow}")).await.body["cancel"]["requested_by"], name);

@@ -4,12 +4,6 @@ use serde_json::{Value, json};
 
 use crate::world::{LeasedExecution, World};
 
-/// Claims the next execution.
-async fn claim(world: &World) -> Value {
-    let claimed = world.post("/v1/workers/w-2/claim", &json!({"worker_id": "w"})).await;
-    claimed.body["executions"][0].clone()
-}
-
 /// Returns a signal: the granted waitpoint, with more fields.
 fn signal(granted: &Value, body: Value) -> Value {
     let mut signal = granted.clone();
@@ -38,7 +32,7 @@ async fn a_suspended_execution_continues_after_its_signal() {
     let delivered =
         world.post(&held.path("signals"), &signal(&granted, json!({"name": "paid", "payload": {"n": 5}}))).await;
     assert_eq!((delivered.status.as_u16(), &delivered.body["effect"]), (200, &json!("resume_condition_satisfied")));
-    let task = claim(&world).await;
+    let LeasedExecution(task) = world.claim_next().await;
     assert_eq!((&task["resumed"], &task["attempt_id"]), (&json!(true), &held.0["attempt_id"]));
     assert_eq!((&task["resumption"]["by"], &task["resumption"]["continuation"]), (&json!("signals"), &json!("page 7")));
     let first_signal = &task["signals"][0];
@@ -88,7 +82,7 @@ async fn an_operator_decides_without_a_token_and_may_repeat_it() {
         assert_eq!((decided.status.as_u16(), &decided.body["public_state"]), (200, &json!("waiting")));
         assert_eq!(decided.body["already"], false);
         assert_eq!(world.post(&held.path(verb), &json!({})).await.body["already"], true);
-        let task = claim(&world).await;
+        let LeasedExecution(task) = world.claim_next().await;
         assert_eq!(task["resumption"]["by"], "operator");
         let first_signal = &task["signals"][0];
         assert_eq!((&first_signal["name"], &first_signal["payload"]), (&json!(name), &json!({"comment": "fine"})));
@@ -107,7 +101,7 @@ async fn a_decision_about_another_suspension_is_refused() {
     let held = world.running("k").await;
     let first = held.suspend(&world, json!({"waitpoints": [{"key": "a"}]})).await;
     world.post(&held.path("resume"), &json!({"suspension_id": first["suspension_id"]})).await;
-    let again = LeasedExecution(claim(&world).await);
+    let again = world.claim_next().await;
     again.suspended(&world, "a").await;
     let decision = json!({"suspension_id": first["suspension_id"]});
     world.post(&held.path("approve"), &decision).await.assert_refused(409, "execution_not_suspended", None);

@@ -49,8 +49,7 @@ async fn each_call_of_a_batch_is_answered_as_it_would_be_on_its_own() {
     assert_eq!(results[10]["body"]["field"], "ttl");
     let end = world.get(&format!("{}?wait_ms=0", held[0].path("result"))).await;
     assert_eq!(end.body["result"], json!({"n": 1}), "{end:?}");
-    let state =
-        async |nth: usize| world.get(held[nth].path("").trim_end_matches('/')).await.body["public_state"].clone();
+    let state = async |nth: usize| held[nth].info(&world).await["public_state"].clone();
     assert_eq!((state(1).await, state(2).await, state(4).await), (json!("failed"), json!("active"), json!("delayed")));
 }
 

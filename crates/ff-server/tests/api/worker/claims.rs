@@ -74,8 +74,7 @@ async fn a_holder_renews_reports_and_completes() {
     assert!(renewed.body["lease_expires_at"].as_i64() > held.0["lease_expires_at"].as_i64());
     let reply = world.post(&held.path("progress"), &held.call(json!({"percent": 40, "message": "half"}))).await;
     assert_eq!(reply.status, 200);
-    let path = held.path("");
-    let info = world.get(path.trim_end_matches('/')).await.body;
+    let info = held.info(&world).await;
     assert_eq!((&info["progress"]["percent"], &info["progress"]["message"]), (&json!(40), &json!("half")));
 
     world.get(&held.path("result")).await.assert_refused(409, "execution_not_terminal", None);
@@ -114,8 +113,7 @@ async fn a_delayed_execution_continues_as_the_same_attempt() {
     let held = world.running("k").await;
     let delayed = world.post(&held.path("delay"), &held.call(json!({}))).await;
     assert!(delayed.body["until"].is_i64(), "{delayed:?}");
-    let resumed = world.post("/v1/workers/w-2/claim", &json!({"worker_id": "w"})).await;
-    let task = &resumed.body["executions"][0];
+    let LeasedExecution(task) = world.claim_next().await;
     assert_eq!((&task["resumed"], &task["attempt_id"]), (&json!(true), &held.0["attempt_id"]));
     assert_eq!(task["lease_epoch"], 2);
 }
@@ -145,8 +143,7 @@ async fn a_late_holder_is_refused_and_changes_nothing() {
     let world = World::start().await;
     let slow = world.running("k").await;
     world.post(&slow.path("revoke"), &json!({})).await;
-    let taken = world.post("/v1/workers/w-2/claim", &json!({"worker_id": "w"})).await;
-    let fast = LeasedExecution(taken.body["executions"][0].clone());
+    let fast = world.claim_next().await;
     let before = world.contents().await;
     for (verb, body) in [
         ("renew", json!({})),
