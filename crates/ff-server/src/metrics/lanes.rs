@@ -16,6 +16,7 @@ use tokio::sync::Mutex;
 
 use super::budgets::Budgets;
 use super::labels::{LaneLabel, LaneStateLabel};
+use super::register::enter;
 
 /// Maximum number of lanes with metrics.
 const LANES: usize = 500;
@@ -44,31 +45,29 @@ pub(super) struct Lanes {
 
 impl Lanes {
     pub(super) fn registered(registry: &mut Registry) -> Self {
-        let lanes = Self {
-            depth: Family::default(),
-            oldest: Family::default(),
-            left_out: Gauge::default(),
-            pump_lag: Seconds::default(),
-            quota_corrections: Counter::default(),
-            store_up: Gauge::default(),
+        let oldest = "Time since the oldest execution of a lane entered the state";
+        let corrections = "Corrected slots and queue entries of quotas";
+        let up = "1 when the store answered the last read of its lanes";
+        Self {
+            depth: enter(registry, "lane_depth", "Executions of a lane in a state", Family::default()),
+            oldest: enter(registry, "lane_oldest_seconds", oldest, Family::default()),
+            left_out: enter(
+                registry,
+                "lanes_left_out",
+                "1 when there are more lanes than have metrics",
+                Gauge::default(),
+            ),
+            pump_lag: enter(
+                registry,
+                "pump_lag_seconds",
+                "Age of the oldest due timer not handled yet",
+                Seconds::default(),
+            ),
+            quota_corrections: enter(registry, "quota_corrections", corrections, Counter::default()),
+            store_up: enter(registry, "store_up", up, Gauge::default()),
             budgets: Budgets::registered(registry),
             good_until: Mutex::default(),
-        };
-        registry.register("lane_depth", "Executions of a lane in a state", lanes.depth.clone());
-        registry.register(
-            "lane_oldest_seconds",
-            "Time since the oldest execution of a lane entered the state",
-            lanes.oldest.clone(),
-        );
-        registry.register("lanes_left_out", "1 when there are more lanes than have metrics", lanes.left_out.clone());
-        registry.register("pump_lag_seconds", "Age of the oldest due timer not handled yet", lanes.pump_lag.clone());
-        registry.register(
-            "quota_corrections",
-            "Corrected slots and queue entries of quotas",
-            lanes.quota_corrections.clone(),
-        );
-        registry.register("store_up", "1 when the store answered the last read of its lanes", lanes.store_up.clone());
-        lanes
+        }
     }
 
     /// Reads the lanes again, unless the last values are recent enough.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ff_core::backend::{BoxedAnswer, EngineStore, Perform};
-use ff_core::contracts::{AdmittedClaims, ClaimArgs, GrantedClaims, ScheduleWritten, UsageSettled};
+use ff_core::contracts::{
+    AdmittedClaims, ClaimArgs, GrantIssued, GrantedClaims, HoldPlaced, ScheduleWritten, UsageSettled,
+};
 use ff_core::hint::{Hint, Hints};
 use ff_core::operation::{Operation, Reply};
 use ff_core::outage::OutageLog;
@@ -94,37 +96,30 @@ impl Perform for MeasuredStore {
             let reply = self.store.perform(operation).await;
             self.gathered.note_answer(name, began.elapsed(), &reply);
             let reply = reply?;
+            let (gathered, admission) = (&self.gathered, &self.gathered.admission);
             match (subject, &reply) {
                 (
                     Subject::Claim(lane),
                     Reply::Claimed(claims)
                     | Reply::GrantClaimed(GrantedClaims { claims, .. })
                     | Reply::AdmittedClaimed(AdmittedClaims { claims, .. }),
-                ) => self.gathered.claimed(&lane, &claims.claimed),
-                (_, Reply::AdmissionsEvaluated(answer)) => self.gathered.admission.count_verdicts(answer),
-                (Subject::Completion(lease), _) => self.gathered.completed(lease),
-                (Subject::Failure(lease, category), Reply::Failed(failed)) => {
-                    self.gathered.failed(lease, category, failed);
-                }
+                ) => gathered.claimed(&lane, &claims.claimed),
+                (_, Reply::AdmissionsEvaluated(answer)) => admission.count_verdicts(answer),
+                (Subject::Completion(lease), _) => gathered.completed(lease),
+                (Subject::Failure(lease, category), Reply::Failed(failed)) => gathered.failed(lease, category, failed),
                 (Subject::SoftLimits(count), Reply::UsageSettled(UsageSettled { settled: true })) => {
-                    self.gathered.admission.soft_exceeded(count);
+                    admission.soft_exceeded(count);
                 }
-                (Subject::Block(reason), Reply::BlockedCount(count)) => {
-                    self.gathered.admission.blocked(reason, count.blocked);
-                }
-                (Subject::Block(reason), Reply::HoldPlaced(placed)) => {
-                    self.gathered.admission.blocked(reason, usize::from(!placed.already));
-                }
-                (Subject::Block(reason), Reply::GrantIssued(issued)) => {
-                    self.gathered.admission.blocked(reason, usize::from(!issued.already));
-                }
-                (Subject::Block(reason), Reply::UnblockedExecutions(count)) => {
-                    self.gathered.admission.unblocked(reason, count);
-                }
+                (Subject::Block(reason), Reply::BlockedCount(count)) => admission.blocked(reason, count.blocked),
+                (
+                    Subject::Block(reason),
+                    Reply::HoldPlaced(HoldPlaced { already, .. }) | Reply::GrantIssued(GrantIssued { already, .. }),
+                ) => admission.blocked(reason, usize::from(!already)),
+                (Subject::Block(reason), Reply::UnblockedExecutions(count)) => admission.unblocked(reason, count),
                 (Subject::Ticks(notes), Reply::ScheduleWritten(ScheduleWritten { written: true })) => {
-                    self.gathered.ticks.count(&notes);
+                    gathered.ticks.count(&notes);
                 }
-                (_, Reply::Pumped(pumped)) => self.gathered.pumped(pumped),
+                (_, Reply::Pumped(pumped)) => gathered.pumped(pumped),
                 _ => {}
             }
             Ok(reply)
