@@ -12,10 +12,9 @@ use serde_json::json;
 use tokio::time::timeout;
 
 use crate::exit::{self, Exit, print_message};
-use crate::output;
-use crate::served_store::Signals;
+use crate::output::{self, printable};
 use crate::settings::Settings;
-use crate::table::printable;
+use crate::signals::Signals;
 
 /// Waits for the end, for at most `patience` if given, and prints it. A timeout or an interrupt does not affect the
 /// execution; a message says how to wait for it again.

@@ -1,24 +1,17 @@
 //! `ff`: the server, the command-line tool, and a worker for any program, in one binary.
 
+mod args;
 mod command_line;
 mod commands;
 mod config;
 mod ending;
 mod exit;
-mod filter;
-mod id;
-mod input;
 mod logging;
 mod output;
-mod paging;
 mod program;
-mod screen;
-mod served_store;
-mod serving_flags;
+mod serve;
 mod settings;
-mod span;
-mod table;
-mod timestamp;
+mod signals;
 
 use std::process::ExitCode;
 

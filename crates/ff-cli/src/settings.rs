@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::exit::{Exit, Usage};
 use crate::logging::LogFormat;
 use crate::output;
-use crate::screen::ColorChoice;
+use crate::output::screen::ColorChoice;
 
 /// Options every command takes.
 #[derive(Args)]

@@ -8,12 +8,10 @@ use ff_core::contracts::{BudgetInfo, BudgetRef, PutBudgetArgs, UsageInfo};
 use ff_core::quota::Scope;
 use ff_core::types::{BudgetName, Dimension, FlowId};
 
+use crate::args::{IdArg, span, timestamp};
 use crate::exit::{Exit, Usage as BadUsage, print_message};
-use crate::id::IdArg;
+use crate::output::Table;
 use crate::settings::Settings;
-use crate::span;
-use crate::table::Table;
-use crate::timestamp;
 
 /// Manage budgets: limits on the tokens, money, calls or seconds that executions spend
 #[derive(Args)]

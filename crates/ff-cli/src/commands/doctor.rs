@@ -6,9 +6,8 @@ use ff_sdk::{Connect, FlowFabric};
 use indicatif::ProgressBar;
 
 use crate::exit::Exit;
-use crate::output;
+use crate::output::{self, Table};
 use crate::settings::Settings;
-use crate::table::Table;
 
 /// Check the invariants of a store, through its server or directly
 #[derive(Args)]

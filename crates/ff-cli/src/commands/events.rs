@@ -5,11 +5,11 @@ use ff_core::event::{EventCursor, EventKind, EventRecord};
 use ff_core::state::TerminalOutcome;
 use serde_json::json;
 
+use crate::args::{cursor, span};
 use crate::exit::{Exit, note, print_message};
-use crate::input::cursor;
-use crate::served_store::Signals;
+use crate::output::{self, screen};
 use crate::settings::Settings;
-use crate::{output, screen, span};
+use crate::signals::Signals;
 
 /// Show the events of executions
 #[derive(Args)]

@@ -5,11 +5,10 @@ use ff_core::clock::{Clock, SystemClock};
 use ff_core::explain::{Explanation, LaneExplanation, NextEvent, SuggestedAction};
 use ff_core::types::{LaneId, TimestampMs};
 
+use crate::args::{IdArg, span};
 use crate::exit::Exit;
-use crate::id::IdArg;
+use crate::output::{self, Table, printable};
 use crate::settings::Settings;
-use crate::table::{Table, printable};
-use crate::{output, span};
 
 /// Explain why an execution or the work of a lane does not run, and suggest actions
 #[derive(Args)]

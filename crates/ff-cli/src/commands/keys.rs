@@ -13,11 +13,10 @@ use ff_core::limits;
 use ff_core::types::{KeyId, KeyName, TimestampMs};
 use ff_sdk::{Client, Connect, FlowFabric, Target};
 
+use crate::args::{every_page, span};
 use crate::exit::{Exit, Usage, print_message};
-use crate::paging::every_page;
+use crate::output::{self, Table};
 use crate::settings::Settings;
-use crate::table::Table;
-use crate::{output, span};
 
 /// Create, list or revoke API keys
 #[derive(Args)]

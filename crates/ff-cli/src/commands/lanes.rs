@@ -9,11 +9,10 @@ use ff_core::quota::Per;
 use ff_core::types::{FairKey, LaneId, Namespace, TimestampMs};
 use ff_sdk::Client;
 
+use crate::args::{every_page, span};
 use crate::exit::{Exit, Usage, print_message};
-use crate::paging::every_page;
+use crate::output::Table;
 use crate::settings::Settings;
-use crate::span;
-use crate::table::Table;
 
 /// List, pause, drain, resume and configure lanes
 #[derive(Args)]

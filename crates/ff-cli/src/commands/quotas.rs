@@ -5,10 +5,10 @@ use ff_core::contracts::{PutQuotaArgs, QuotaDefinition, QuotaInfo, QuotaRef};
 use ff_core::quota::{Per, QuotaPolicy, Rate, Scope};
 use ff_core::types::QuotaName;
 
+use crate::args::span;
 use crate::exit::{Exit, Usage, print_message};
+use crate::output::Table;
 use crate::settings::Settings;
-use crate::span;
-use crate::table::Table;
 
 /// Manage quotas: limits on the rate and concurrency of executions
 #[derive(Args)]

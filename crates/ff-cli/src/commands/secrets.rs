@@ -15,10 +15,10 @@ use ff_core::token::Secret;
 use ff_core::types::{Kid, TimestampMs};
 use ff_sdk::Client;
 
+use crate::args::span;
 use crate::exit::{Exit, Usage, print_message};
+use crate::output::{self, Table};
 use crate::settings::Settings;
-use crate::table::Table;
-use crate::{output, span};
 
 /// Maximum number of attempts of a rotation that does not reach all partitions.
 const ATTEMPTS: usize = 5;

@@ -9,12 +9,11 @@ use ff_core::types::{AttemptIndex, FrameType};
 use ff_sdk::OutputReader;
 use serde_json::json;
 
+use crate::args::{IdArg, span};
 use crate::exit::{self, Exit, print_message};
-use crate::id::IdArg;
 use crate::output;
-use crate::served_store::Signals;
 use crate::settings::Settings;
-use crate::span;
+use crate::signals::Signals;
 
 /// Follow the output stream of an execution until it ends
 #[derive(Args)]

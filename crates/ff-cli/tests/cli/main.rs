@@ -5,32 +5,19 @@
 mod admission;
 mod applying;
 mod bench;
-mod completions;
-mod config;
+mod command_line;
 mod deciding;
 mod doctor;
-mod durability;
+mod execution;
 mod flows;
-mod help;
-mod keys;
-mod logging;
-mod operations;
-mod operator;
-mod postgres;
+mod log;
 #[path = "../../../ff-backend-postgres/tests/support/mod.rs"]
 mod postgres_server;
-mod quiet;
-mod reading;
 mod schedules;
+mod server;
 #[path = "../../../ff-backend-valkey/tests/support/mod.rs"]
 mod servers;
-mod serving;
-mod steps;
-mod submitting;
-mod tls;
-mod tracing;
-mod valkey;
-mod wait;
+mod store;
 mod watching;
 mod working;
 mod world;

@@ -8,7 +8,7 @@ use ff_core::entropy::SystemEntropy;
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::serving::get;
+use crate::server::serving::get;
 use crate::world::{Process, World};
 
 /// A policy of retries without a delay, so that tests need not wait.

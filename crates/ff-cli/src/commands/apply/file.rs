@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use super::lane::LaneEntry;
 use super::resource::Resource;
+use crate::args::Input;
 use crate::exit::Usage;
-use crate::input::Input;
 
 /// A configuration file. Resources of an absent section are left alone. A present but empty section names no resources, so
 /// pruning applies to all resources of its kind.

@@ -14,7 +14,7 @@ use ff_core::types::{Namespace, ScheduleId, ScheduleName};
 use ff_sdk::Client;
 
 use super::resource::Resource;
-use crate::paging::every_page;
+use crate::args::every_page;
 
 /// Returns a definition as an entry of a file.
 fn entry(definition: ScheduleDefinition) -> anyhow::Result<PutSchedule> {

@@ -6,10 +6,10 @@ use clap::Args;
 use ff_core::flow::CancelPolicy;
 
 use super::watch;
+use crate::args::{FlowIdArg, span};
 use crate::exit::Exit;
-use crate::id::FlowIdArg;
+use crate::output;
 use crate::settings::Settings;
-use crate::{output, span};
 
 /// Cancel a flow; when the command returns, no member starts unless the policy allows it
 #[derive(Args)]

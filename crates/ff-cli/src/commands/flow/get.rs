@@ -9,12 +9,11 @@ use ff_core::types::TimestampMs;
 
 use super::snapshot::FlowSnapshot;
 use super::tree::{Line, lines};
-use crate::commands::get::blocked_on;
+use crate::args::{FlowIdArg, span};
+use crate::commands::execution::blocked_on;
 use crate::exit::Exit;
-use crate::id::FlowIdArg;
+use crate::output::{self, Table, screen};
 use crate::settings::Settings;
-use crate::table::Table;
-use crate::{output, screen, span};
 
 /// Show a flow as a tree of its members
 #[derive(Args)]

@@ -6,11 +6,10 @@ use ff_core::flow::{EdgeState, Join, PassMode};
 use ff_core::state::PublicState;
 
 use super::snapshot::FlowSnapshot;
+use crate::args::FlowIdArg;
 use crate::exit::Exit;
-use crate::id::FlowIdArg;
-use crate::output;
+use crate::output::{self, Table};
 use crate::settings::Settings;
-use crate::table::Table;
 
 /// Print the graph of a flow: one edge per line, or input for Graphviz
 #[derive(Args)]

@@ -8,12 +8,11 @@ use ff_core::flow::FlowState;
 use ff_core::types::{Kind, TagKey, TagValue, TimestampMs};
 
 use super::get::counted;
-use crate::commands::submit::tag;
+use crate::args::{Paging, span, tell_more};
+use crate::commands::execution::tag;
 use crate::exit::Exit;
-use crate::paging::{Paging, tell_more};
+use crate::output::Table;
 use crate::settings::Settings;
-use crate::span;
-use crate::table::Table;
 
 /// List flows, newest first
 #[derive(Args)]

@@ -4,8 +4,8 @@ use clap::Args;
 use ff_core::contracts::ReplayedExecution;
 use ff_core::types::NodeName;
 
+use crate::args::FlowIdArg;
 use crate::exit::Exit;
-use crate::id::FlowIdArg;
 use crate::output;
 use crate::settings::Settings;
 

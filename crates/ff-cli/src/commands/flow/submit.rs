@@ -9,11 +9,11 @@ use ff_core::types::{TagKey, TagValue};
 use ff_sdk::Flow;
 
 use super::watch;
-use crate::commands::submit::tag;
+use crate::args::{Input, TraceArgs, span};
+use crate::commands::execution::tag;
 use crate::exit::{Exit, Usage};
-use crate::input::{Input, TraceArgs};
+use crate::output;
 use crate::settings::{Settings, check};
-use crate::{output, span};
 
 /// Maximum size of the file: twice the limit of all payloads together, because the encoding makes them larger.
 const FILE_BYTES: usize = 2 * limits::FLOW_BYTES;

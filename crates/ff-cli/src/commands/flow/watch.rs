@@ -14,12 +14,12 @@ use serde_json::json;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::get::counted;
+use crate::args::{FlowIdArg, span};
 use crate::commands::watch::LOOK_EVERY;
 use crate::exit::{self, Exit, print_message};
-use crate::id::FlowIdArg;
-use crate::served_store::Signals;
+use crate::output;
 use crate::settings::Settings;
-use crate::{output, span};
+use crate::signals::Signals;
 
 /// Watch a flow until it ends: past events, then new ones, with a progress bar
 #[derive(Args)]

@@ -14,12 +14,11 @@ use ff_core::types::{
     Capability, ContentType, Kind, LaneId, Priority, ScheduleName, SubmissionKey, TagKey, TagValue, TimestampMs,
 };
 
+use crate::args::{Input, span, timestamp, whole};
+use crate::commands::execution::{priority, tag};
 use crate::commands::flow;
-use crate::commands::submit::{priority, tag};
 use crate::exit::Usage;
-use crate::input::{Input, whole};
 use crate::settings::Settings;
-use crate::{span, timestamp};
 
 /// Maximum size of a file.
 const FILE_BYTES: usize = ff_api::SCHEDULE_BODY_BYTES;

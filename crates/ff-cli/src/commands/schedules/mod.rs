@@ -1,10 +1,7 @@
 //! `ff schedules`: work that starts at defined times.
 
-mod bench;
 mod create;
 mod show;
-
-pub(super) use bench::BenchSchedules;
 
 use clap::{Args, Subcommand};
 use ff_api::{ScheduleView, SchedulesPage};
@@ -14,12 +11,10 @@ use ff_core::contracts::{
 use ff_core::limits;
 use ff_core::types::{ScheduleName, TimestampMs};
 
+use crate::args::{every_page, timestamp, whole};
 use crate::exit::{Exit, Usage, print_message};
-use crate::input::whole;
 use crate::output;
-use crate::paging::every_page;
 use crate::settings::Settings;
-use crate::timestamp;
 
 /// Manage schedules: start work by cron, at intervals or once
 #[derive(Args)]

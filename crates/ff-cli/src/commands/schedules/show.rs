@@ -4,11 +4,10 @@ use ff_core::contracts::ScheduleInfo;
 use ff_core::schedule::{Schedule, ScheduleTarget, TickOutcome, TickRecord, Timing, Zone};
 use ff_core::types::TimestampMs;
 
+use crate::args::span;
+use crate::args::timestamp::utc;
 use crate::exit::print_message;
-use crate::output;
-use crate::span;
-use crate::table::Table;
-use crate::timestamp::utc;
+use crate::output::{self, Table};
 
 /// Formats a time in a time zone.
 pub(super) fn local(at: TimestampMs, zone: &Zone) -> String {

@@ -14,11 +14,12 @@ use serde_json::json;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::LOOK_EVERY;
+use crate::args::span;
 use crate::commands::{events, lanes};
 use crate::exit::Exit;
-use crate::served_store::Signals;
+use crate::output::{self, screen};
 use crate::settings::Settings;
-use crate::{output, screen, span};
+use crate::signals::Signals;
 
 /// Maximum number of events on the screen.
 const LATEST: usize = 10;

@@ -7,10 +7,9 @@ use std::time::Duration;
 
 use clap::Args;
 
+use crate::args::{IdArg, span};
 use crate::exit::Exit;
-use crate::id::IdArg;
 use crate::settings::Settings;
-use crate::span;
 
 /// Interval at which states are polled that no event reports.
 pub(super) const LOOK_EVERY: Duration = Duration::from_millis(500);

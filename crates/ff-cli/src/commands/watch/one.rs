@@ -11,14 +11,13 @@ use indicatif::ProgressBar;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::LOOK_EVERY;
-use crate::commands::get::{attempts, progress_line, state};
-use crate::commands::suspensions::waits_for;
+use crate::args::{IdArg, span};
+use crate::commands::execution::{attempts, progress_line, state};
+use crate::commands::suspension::waits_for;
 use crate::exit::{self, Exit};
-use crate::id::IdArg;
-use crate::served_store::Signals;
+use crate::output::{self, printable, screen};
 use crate::settings::Settings;
-use crate::table::printable;
-use crate::{output, screen, span};
+use crate::signals::Signals;
 
 /// Columns of the time of day and the space after it.
 const AT: usize = 14;
