@@ -20,7 +20,8 @@ pub use store::NotAStore;
 const KIND: &str = "ff-bench";
 
 /// Returns the median of some figures; `None` without any.
-fn median(mut figures: Vec<f64>) -> Option<f64> {
+fn median(figures: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let mut figures = Vec::from_iter(figures);
     figures.sort_by(f64::total_cmp);
     figures.get(figures.len() / 2).copied()
 }

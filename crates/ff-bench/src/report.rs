@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::latency::Percentiles;
+use crate::median;
 
 /// The figures of a measurement, with its machine and settings.
 #[derive(Debug, Serialize)]
@@ -41,6 +42,16 @@ impl Report {
             settings,
             machine: Machine::this(),
         }
+    }
+
+    /// Adds settings of the measurement.
+    pub(crate) fn set<V: Into<Value>>(&mut self, settings: impl IntoIterator<Item = (&'static str, V)>) {
+        self.settings.extend(settings.into_iter().map(|(name, value)| (name, value.into())));
+    }
+
+    /// Adds the median of a figure, if there is one.
+    pub(crate) fn add_median(&mut self, name: &'static str, figures: impl IntoIterator<Item = f64>) {
+        self.figures.extend(median(figures).map(|figure| (name, figure)));
     }
 }
 

@@ -9,7 +9,6 @@ use ff_core::budget::{Amounts, BudgetDefinition, BudgetLimit, OnHardLimit, Reset
 use ff_core::limits;
 use ff_core::quota::Scope;
 use ff_core::types::{Dimension, Kind};
-use ff_sdk::store_url::without_password;
 use ff_sdk::{Context, Fault, Job, Worker};
 use indicatif::ProgressBar;
 
@@ -48,7 +47,7 @@ struct Round {
 
 impl BudgetCost {
     pub async fn measure(self) -> anyhow::Result<Report> {
-        let subject = Subject::open(&self.store).await?;
+        let mut subject = Subject::open(&self.store).await?;
         let budget = subject.flowfabric.client().budget(BUDGET)?;
         let each = self.count.div_ceil(ROUNDS);
         let bar = ProgressBar::new((3 * (WARM_UP + each * ROUNDS)) as u64);
@@ -70,18 +69,12 @@ impl BudgetCost {
             }
         }
         bar.finish_and_clear();
-        let mut subject = subject;
-        let mut report = Report::new("budget", without_password(&self.store), subject.settings().await?);
-        report.throughput_per_s = median(rounds.iter().map(|round| round.limited).collect());
-        let plain = median(rounds.iter().map(|round| round.plain).collect());
-        let quotient = median(rounds.iter().map(|round| round.limited / round.plain).collect());
-        let report_ms = median(rounds.iter().filter_map(|round| round.report_ms).collect());
-        report.figures.extend(plain.map(|rate| ("without_budget_per_s", rate)));
-        report.figures.extend(quotient.map(|quotient| ("with_to_without", quotient)));
-        report.figures.extend(report_ms.map(|ms| ("report_p50_ms", ms)));
-        report.settings.insert("workers", self.workers.into());
-        report.settings.insert("count", self.count.into());
-        report.settings.insert("rounds", ROUNDS.into());
+        let mut report = subject.report("budget").await?;
+        report.throughput_per_s = median(rounds.iter().map(|round| round.limited));
+        report.add_median("without_budget_per_s", rounds.iter().map(|round| round.plain));
+        report.add_median("with_to_without", rounds.iter().map(|round| round.limited / round.plain));
+        report.add_median("report_p50_ms", rounds.iter().filter_map(|round| round.report_ms));
+        report.set([("workers", self.workers), ("count", self.count), ("rounds", ROUNDS)]);
         subject.close().await;
         Ok(report)
     }

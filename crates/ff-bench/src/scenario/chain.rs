@@ -8,7 +8,6 @@ use indicatif::ProgressBar;
 
 use crate::store::Subject;
 use crate::{KIND, Report};
-use ff_sdk::store_url::without_password;
 
 /// Number of flows before the measurement.
 const WARM_UP: usize = 5;
@@ -34,12 +33,10 @@ impl Chain {
         let latencies = subject.meter.latencies.percentiles();
         let took = self.run(&subject, self.flows, self.flows, &bar).await?;
         bar.finish_and_clear();
-        let mut report = Report::new("chain", without_password(&self.store), subject.settings().await?);
+        let mut report = subject.report("chain").await?;
         report.throughput_per_s = Some(self.flows as f64 / took.as_secs_f64());
         report.latency_ms = latencies;
-        report.settings.insert("workers", self.workers.into());
-        report.settings.insert("nodes", self.nodes.into());
-        report.settings.insert("flows", self.flows.into());
+        report.set([("workers", self.workers), ("nodes", self.nodes), ("flows", self.flows)]);
         working.end().await?;
         subject.close().await;
         Ok(report)

@@ -8,7 +8,6 @@ use ff_core::lease::Holder;
 use ff_core::payload::Payload;
 use ff_core::types::{Kind, LaneId, WorkerId, WorkerInstanceId};
 use ff_sdk::Job;
-use ff_sdk::store_url::without_password;
 use indicatif::ProgressBar;
 
 use crate::latency::percentiles;
@@ -42,7 +41,7 @@ struct Lane {
 impl ClaimCost {
     pub async fn measure(self) -> anyhow::Result<Report> {
         let mut subject = Subject::open(&self.store).await?;
-        let mut report = Report::new("claim", without_password(&self.store), subject.settings().await?);
+        let mut report = subject.report("claim").await?;
         let bar = ProgressBar::new(self.waiting.iter().sum::<usize>() as u64);
         let mut lanes = Vec::new();
         for (nth, waiting) in self.waiting.iter().copied().enumerate() {
@@ -70,8 +69,7 @@ impl ClaimCost {
         if let (Some(few), Some(many)) = (medians.first(), medians.last()) {
             report.figures.insert("cost_of_many_over_few", many / few);
         }
-        report.settings.insert("payload_bytes", BYTES.into());
-        report.settings.insert("claims", CLAIMS.into());
+        report.set([("payload_bytes", BYTES), ("claims", CLAIMS)]);
         report.settings.insert("waiting", self.waiting.into());
         subject.close().await;
         Ok(report)

@@ -12,7 +12,6 @@ use ff_core::limits;
 use ff_core::payload::Payload;
 use ff_core::quota::Per;
 use ff_core::types::{FairKey, Kind, LaneId, Namespace, TagKey, TagValue, new_execution_uuid};
-use ff_sdk::store_url::without_password;
 use ff_sdk::{Context, Fault, Job, Reply};
 use indicatif::ProgressBar;
 
@@ -46,7 +45,7 @@ pub struct Fairness {
 impl Fairness {
     pub async fn measure(self) -> anyhow::Result<Report> {
         let mut subject = Subject::open(&self.store).await?;
-        let mut report = Report::new("fairness", without_password(&self.store), subject.settings().await?);
+        let mut report = subject.report("fairness").await?;
         let shared = (self.count / 5).max(3_000);
         let bar = ProgressBar::new((self.count + self.tenants + 3 * shared + 2 * self.keys) as u64);
         report.figures.insert("others_done_at", self.tenants(&subject, &bar).await?);
@@ -58,10 +57,7 @@ impl Fairness {
         report.figures.insert("cost_of_many_over_few", many.p50 / few.p50);
         report.latency_ms.insert(format!("claim_{FEW}_keys"), few);
         report.latency_ms.insert(format!("claim_{}_keys", self.keys), many);
-        report.settings.insert("workers", self.workers.into());
-        report.settings.insert("tenants", self.tenants.into());
-        report.settings.insert("count", self.count.into());
-        report.settings.insert("keys", self.keys.into());
+        report.set([("workers", self.workers), ("tenants", self.tenants), ("count", self.count), ("keys", self.keys)]);
         subject.close().await;
         Ok(report)
     }

@@ -7,8 +7,7 @@ use ff_sdk::{Flow, Node};
 use indicatif::ProgressBar;
 
 use crate::store::Subject;
-use crate::{KIND, Report, median};
-use ff_sdk::store_url::without_password;
+use crate::{KIND, Report};
 
 /// Number of parallel members of a narrow flow.
 const FEW: usize = 10;
@@ -37,21 +36,14 @@ impl Fanout {
             narrows.push(self.narrow(&subject, &bar).await?);
         }
         bar.finish_and_clear();
-        let mut report = Report::new("fanout", without_password(&self.store), subject.settings().await?);
+        let mut report = subject.report("fanout").await?;
         let ratios = wides.iter().zip(&narrows).map(|(wide, narrow)| wide.as_secs_f64() / narrow.as_secs_f64());
-        let ratio = median(ratios.collect());
         report.latency_ms = subject.meter.latencies.percentiles();
-        let each_us = |took: &[Duration]| median(took.iter().map(|took| took.as_secs_f64() * 1e6).collect());
-        for (name, figure) in [
-            ("us_per_member_of_wide", each_us(&wides)),
-            ("us_per_member_of_narrow", each_us(&narrows)),
-            ("wide_to_narrow", ratio),
-        ] {
-            report.figures.extend(figure.map(|figure| (name, figure)));
-        }
-        report.settings.insert("workers", self.workers.into());
-        report.settings.insert("width", self.width.into());
-        report.settings.insert("narrow", FEW.into());
+        let micros = |took: &Duration| took.as_secs_f64() * 1e6;
+        report.add_median("us_per_member_of_wide", wides.iter().map(micros));
+        report.add_median("us_per_member_of_narrow", narrows.iter().map(micros));
+        report.add_median("wide_to_narrow", ratios);
+        report.set([("workers", self.workers), ("width", self.width), ("narrow", FEW)]);
         working.end().await?;
         subject.close().await;
         Ok(report)

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use anyhow::Context;
-use ff_sdk::store_url::without_password;
 use futures_util::StreamExt;
 use indicatif::ProgressBar;
 use tokio::time::{Instant, interval, timeout_at};
@@ -28,7 +27,7 @@ impl Idle {
         for partition in 0..subject.flowfabric.backend().partitions().num_flow_partitions {
             subject.flowfabric.engine_store().context("the store is elsewhere")?.sweep(partition).await?;
         }
-        let mut report = Report::new("idle", without_password(&self.store), subject.settings().await?);
+        let mut report = subject.report("idle").await?;
         let bar = ProgressBar::new(self.span.as_secs());
         let cpu = processor_time();
         let began = Instant::now();
@@ -43,8 +42,8 @@ impl Idle {
         if let Some(commands) = commands {
             report.figures.insert("client_commands_per_s", commands as f64 / took);
         }
-        report.settings.insert("workers", self.workers.into());
-        report.settings.insert("seconds", self.span.as_secs().into());
+        report.set([("workers", self.workers)]);
+        report.set([("seconds", self.span.as_secs())]);
         working.end().await?;
         subject.close().await;
         Ok(report)

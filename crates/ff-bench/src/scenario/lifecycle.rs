@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use ff_sdk::Job;
-use ff_sdk::store_url::without_password;
 use indicatif::ProgressBar;
 
 use crate::load::{fill, lifecycles};
@@ -78,7 +77,7 @@ impl Lifecycle {
             .extend(subject.meter.latencies.percentiles().into_iter().filter(|(name, _)| name == "submit_to_start"));
         bar.finish_and_clear();
 
-        let mut report = Report::new("lifecycle", without_password(&self.target), subject.settings().await?);
+        let mut report = subject.report("lifecycle").await?;
         report.latency_ms = latencies;
         report.figures.insert("bytes_per_execution", bytes as f64 / each as f64);
         self.write_figures(&mut report, &rounds, empty.as_deref());
@@ -89,7 +88,7 @@ impl Lifecycle {
     /// Writes the figures of the rounds into a report, with the ratio to the empty store where it was measured.
     fn write_figures(&self, report: &mut Report, rounds: &[Round], empty: Option<&[Round]>) {
         report.throughput_per_s = throughput(rounds);
-        report.floor_per_s = median(rounds.iter().filter_map(|round| round.floor).collect());
+        report.floor_per_s = median(rounds.iter().filter_map(|round| round.floor));
         report.ratio = ratio(rounds);
         let lifecycles = (self.per_round() * ROUNDS) as f64;
         let each = |of: fn(&Round) -> u64| rounds.iter().map(of).sum::<u64>() as f64 / lifecycles;
@@ -105,8 +104,7 @@ impl Lifecycle {
         report.figures.extend(figures.into_iter().filter(|(_, figure)| *figure > 0.0 && figure.is_finite()));
         let process: Duration = rounds.iter().map(|round| round.process).sum();
         report.figures.insert("process_us_per_lifecycle", process.as_secs_f64() * 1e6 / lifecycles);
-        let submitted = median(rounds.iter().filter_map(|round| round.submitted).collect());
-        report.figures.extend(submitted.map(|rate| ("submitted_per_s", rate)));
+        report.add_median("submitted_per_s", rounds.iter().filter_map(|round| round.submitted));
         if let Some(empty) = empty {
             // Compares ratios where there is a floor, which cancels changes in the speed of the machine.
             let (full, before) = (ratio(rounds).or(throughput(rounds)), ratio(empty).or(throughput(empty)));
@@ -115,11 +113,8 @@ impl Lifecycle {
         }
         report.settings.insert("job", self.job.as_str().into());
         report.settings.insert("bulk", self.bulk.into());
-        report.settings.insert("kept", self.kept.into());
-        report.settings.insert("workers", self.workers.into());
-        report.settings.insert("payload_bytes", self.payload.into());
-        report.settings.insert("count", self.count.into());
-        report.settings.insert("rounds", ROUNDS.into());
+        report.set([("kept", self.kept), ("workers", self.workers), ("payload_bytes", self.payload)]);
+        report.set([("count", self.count), ("rounds", ROUNDS)]);
     }
 
     fn per_round(&self) -> usize {
@@ -233,9 +228,9 @@ impl Lifecycle {
 }
 
 fn throughput(rounds: &[Round]) -> Option<f64> {
-    median(rounds.iter().map(|round| round.throughput).collect())
+    median(rounds.iter().map(|round| round.throughput))
 }
 
 fn ratio(rounds: &[Round]) -> Option<f64> {
-    median(rounds.iter().filter_map(Round::ratio).collect())
+    median(rounds.iter().filter_map(Round::ratio))
 }

@@ -6,7 +6,6 @@ use std::time::Instant;
 use anyhow::Context as _;
 use ff_core::flow::FlowEventKind;
 use ff_core::state::PublicState;
-use ff_sdk::store_url::without_password;
 use ff_sdk::{Context, Fault, Flow, Node, Reply, Worker, quorum};
 use indicatif::ProgressBar;
 use tokio::sync::Semaphore;
@@ -44,10 +43,9 @@ impl QuorumCancel {
             bar.inc(1);
         }
         bar.finish_and_clear();
-        let mut report = Report::new("quorum-cancel", without_password(&self.store), subject.settings().await?);
+        let mut report = subject.report("quorum-cancel").await?;
         report.latency_ms = subject.meter.latencies.percentiles();
-        report.settings.insert("width", self.width.into());
-        report.settings.insert("flows", self.flows.into());
+        report.set([("width", self.width), ("flows", self.flows)]);
         working.end().await?;
         subject.close().await;
         Ok(report)

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ff_core::contracts::QuotaDefinition;
 use ff_core::quota::{Per, Scope};
 use ff_core::types::{Kind, TagKey, TagValue};
-use ff_sdk::store_url::without_password;
 use ff_sdk::{Context, Fault, Job, Worker};
 use indicatif::ProgressBar;
 
@@ -48,7 +47,7 @@ struct Round {
 
 impl QuotaCost {
     pub async fn measure(self) -> anyhow::Result<Report> {
-        let subject = Subject::open(&self.store).await?;
+        let mut subject = Subject::open(&self.store).await?;
         let quota = subject.flowfabric.client().quota(QUOTA)?;
         let each = self.count.div_ceil(ROUNDS);
         let bar = ProgressBar::new((2 * (WARM_UP + each * ROUNDS)) as u64);
@@ -64,20 +63,13 @@ impl QuotaCost {
             }
         }
         bar.finish_and_clear();
-        let mut subject = subject;
-        let mut report = Report::new("quota", without_password(&self.store), subject.settings().await?);
-        report.throughput_per_s = median(rounds.iter().map(|round| round.limited).collect());
-        let plain = median(rounds.iter().map(|round| round.plain).collect());
-        let quotient = median(rounds.iter().map(|round| round.limited / round.plain).collect());
-        let last_turn = median(rounds.iter().map(|round| round.last_turn).collect());
-        report.figures.extend(plain.map(|rate| ("without_quota_per_s", rate)));
-        report.figures.extend(quotient.map(|quotient| ("with_to_without", quotient)));
-        report.figures.extend(last_turn.map(|part| ("last_key_begins_at", part)));
-        report.settings.insert("workers", self.workers.into());
-        report.settings.insert("keys", self.keys.into());
-        report.settings.insert("max_concurrent", self.most.into());
-        report.settings.insert("count", self.count.into());
-        report.settings.insert("rounds", ROUNDS.into());
+        let mut report = subject.report("quota").await?;
+        report.throughput_per_s = median(rounds.iter().map(|round| round.limited));
+        report.add_median("without_quota_per_s", rounds.iter().map(|round| round.plain));
+        report.add_median("with_to_without", rounds.iter().map(|round| round.limited / round.plain));
+        report.add_median("last_key_begins_at", rounds.iter().map(|round| round.last_turn));
+        report.set([("workers", self.workers), ("keys", self.keys), ("count", self.count), ("rounds", ROUNDS)]);
+        report.set([("max_concurrent", self.most)]);
         subject.close().await;
         Ok(report)
     }

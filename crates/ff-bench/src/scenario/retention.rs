@@ -13,7 +13,6 @@ use indicatif::ProgressBar;
 use crate::load::lifecycles;
 use crate::store::Subject;
 use crate::{KIND, Report, median};
-use ff_sdk::store_url::without_password;
 
 /// Number of rounds; memory is read after each.
 const ROUNDS: usize = 20;
@@ -34,7 +33,7 @@ pub struct Retention {
 impl Retention {
     pub async fn measure(self) -> anyhow::Result<Report> {
         let mut subject = Subject::open(&self.store).await?;
-        let mut report = Report::new("retention", without_password(&self.store), subject.settings().await?);
+        let mut report = subject.report("retention").await?;
         let mut working = subject.work(self.workers);
         let bar = ProgressBar::new(self.count as u64);
         let retention_ms = u64::try_from(self.kept.as_millis())?;
@@ -54,16 +53,14 @@ impl Retention {
         }
         bar.finish_and_clear();
         report.throughput_per_s = median(rates);
-        let figures = &mut report.figures;
         for (sizes, [first, last]) in
             [(process, ["process_mib_first", "process_mib_last"]), (store, ["store_mib_first", "store_mib_last"])]
         {
             // The first round is left out: caches fill, and the first executions have not reached their retention.
-            figures.extend(median(sizes[1..=ENDS].to_vec()).map(|mib| (first, mib)));
-            figures.extend(median(sizes[ROUNDS - ENDS..].to_vec()).map(|mib| (last, mib)));
+            report.add_median(first, sizes[1..=ENDS].iter().copied());
+            report.add_median(last, sizes[ROUNDS - ENDS..].iter().copied());
         }
-        report.settings.insert("workers", self.workers.into());
-        report.settings.insert("count", self.count.into());
+        report.set([("workers", self.workers), ("count", self.count)]);
         report.settings.insert("retention_ms", retention_ms.into());
         working.end().await?;
         subject.close().await;

@@ -15,7 +15,6 @@ use tokio::time::{Instant as Moment, sleep_until};
 use crate::load::fill;
 use crate::store::{Subject, WorkerTask};
 use crate::{KIND, Report};
-use ff_sdk::store_url::without_password;
 
 /// Capability of the capable workers.
 const CAPABILITY: &str = "gpu";
@@ -46,7 +45,7 @@ struct Round {
 impl Routing {
     pub async fn measure(self) -> anyhow::Result<Report> {
         let mut subject = Subject::open(&self.store).await?;
-        let mut report = Report::new("routing", without_password(&self.store), subject.settings().await?);
+        let mut report = subject.report("routing").await?;
         let bar = ProgressBar::new((2 * self.count + self.count.div_ceil(10)) as u64);
         let alone = self.round(&subject, &bar, Round { name: "alone", requires: true, others: false }).await?;
         self.round(&subject, &bar, Round { name: "without", requires: false, others: true }).await?;
@@ -59,9 +58,7 @@ impl Routing {
         report.figures.insert("capable_p99_s", p99("together/capable"));
         report.figures.insert("capable_p99_ratio", p99("together/capable") / alone.as_secs_f64());
         report.figures.insert("plain_p99_ratio", p99("together/plain") / p99("without/plain"));
-        report.settings.insert("workers", self.workers.into());
-        report.settings.insert("one_capable_in", self.one_in.into());
-        report.settings.insert("count", self.count.into());
+        report.set([("workers", self.workers), ("one_capable_in", self.one_in), ("count", self.count)]);
         report.settings.insert("work_ms", u64::try_from(self.work.as_millis())?.into());
         subject.close().await;
         Ok(report)

@@ -8,7 +8,6 @@ use ff_core::limits;
 use ff_core::payload::Payload;
 use ff_core::schedule::{ScheduleDefinition, ScheduleTarget, Timing};
 use ff_core::types::{Kind, Namespace, TagKey, TagValue, TimestampMs};
-use ff_sdk::store_url::without_password;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use indicatif::ProgressBar;
 use tokio::time::{Instant, sleep_until};
@@ -37,7 +36,7 @@ pub struct ScheduleLateness {
 impl ScheduleLateness {
     pub async fn measure(self) -> anyhow::Result<Report> {
         let mut subject = Subject::open(&self.store).await?;
-        let mut report = Report::new("schedules", without_password(&self.store), subject.settings().await?);
+        let mut report = subject.report("schedules").await?;
         let run = uuid::Uuid::now_v7().simple().to_string();
         let engine_store = subject.flowfabric.engine_store().context("the store is elsewhere")?.clone();
         let bar = ProgressBar::new(2 * self.count as u64);
@@ -57,8 +56,8 @@ impl ScheduleLateness {
         report.latency_ms.extend(percentiles(&late).map(|late| ("tick".to_owned(), late)));
         report.latency_ms.extend(percentiles(&timer).map(|late| ("timer".to_owned(), late)));
         report.throughput_per_s = Some(self.count as f64 / self.span.as_secs_f64());
-        report.settings.insert("count", self.count.into());
-        report.settings.insert("seconds", self.span.as_secs().into());
+        report.set([("count", self.count)]);
+        report.set([("seconds", self.span.as_secs())]);
         self.delete(&subject, &run).await?;
         subject.close().await;
         Ok(report)

@@ -12,7 +12,6 @@ use indicatif::ProgressBar;
 use crate::load::fill;
 use crate::store::Subject;
 use crate::{KIND, Report};
-use ff_sdk::store_url::without_password;
 
 /// Rows per page.
 const ROWS: usize = 100;
@@ -38,7 +37,7 @@ pub struct SearchCost {
 impl SearchCost {
     pub async fn measure(self) -> anyhow::Result<Report> {
         let mut subject = Subject::open(&self.store).await?;
-        let mut report = Report::new("search", without_password(&self.store), subject.settings().await?);
+        let mut report = subject.report("search").await?;
         let bar = ProgressBar::new((self.executions + 4 * SEARCHES + EXPLAINED) as u64);
         let began = now(&subject).await?;
         fill(&subject, self.executions, &bar, job).await?;
@@ -70,8 +69,7 @@ impl SearchCost {
         let named = ["tag", "state", "time", "tag_state_time", "explain", "explain_lane"];
         report.latency_ms.retain(|name, _| named.contains(&name.as_str()));
         report.figures.insert("rows_per_page", rows as f64 / (4 * SEARCHES) as f64);
-        report.settings.insert("executions", self.executions.into());
-        report.settings.insert("searches", SEARCHES.into());
+        report.set([("executions", self.executions), ("searches", SEARCHES)]);
         subject.close().await;
         Ok(report)
     }

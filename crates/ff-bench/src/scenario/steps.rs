@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use ff_sdk::store_url::without_password;
 use ff_sdk::{Context, Fault, Worker};
 use indicatif::ProgressBar;
 
@@ -53,20 +52,15 @@ impl StepCost {
             latencies = percentiles;
         }
         bar.finish_and_clear();
-        let mut report = Report::new("steps", without_password(&self.store), subject.settings().await?);
-        report.throughput_per_s = median(rounds.iter().map(|round| round.steps).collect());
-        report.floor_per_s = median(rounds.iter().filter_map(|round| round.floor).collect());
-        report.ratio = median(rounds.iter().filter_map(|round| Some(round.steps / round.floor?)).collect());
+        let mut report = subject.report("steps").await?;
+        report.throughput_per_s = median(rounds.iter().map(|round| round.steps));
+        report.floor_per_s = median(rounds.iter().filter_map(|round| round.floor));
+        report.ratio = median(rounds.iter().filter_map(|round| Some(round.steps / round.floor?)));
         report.latency_ms = latencies;
-        let lifecycles = median(rounds.iter().map(|round| round.lifecycles).collect());
-        let quotient = median(rounds.iter().map(|round| round.steps / round.lifecycles).collect());
-        report.figures.extend(lifecycles.map(|rate| ("lifecycles_per_s", rate)));
-        report.figures.extend(quotient.map(|quotient| ("steps_to_lifecycles", quotient)));
-        report.settings.insert("workers", self.workers.into());
-        report.settings.insert("steps", self.steps.into());
-        report.settings.insert("payload_bytes", BYTES.into());
-        report.settings.insert("count", self.count.into());
-        report.settings.insert("rounds", ROUNDS.into());
+        report.add_median("lifecycles_per_s", rounds.iter().map(|round| round.lifecycles));
+        report.add_median("steps_to_lifecycles", rounds.iter().map(|round| round.steps / round.lifecycles));
+        report.set([("workers", self.workers), ("steps", self.steps), ("count", self.count)]);
+        report.set([("payload_bytes", BYTES), ("rounds", ROUNDS)]);
         subject.close().await;
         Ok(report)
     }

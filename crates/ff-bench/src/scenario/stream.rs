@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, ensure};
 use ff_core::contracts::StreamItem;
 use ff_core::types::ExecutionId;
-use ff_sdk::store_url::without_password;
 use ff_sdk::{Context, Fault, Job, Reply, Worker};
 use futures_util::future::try_join_all;
 use server::{ServerProcess, SseReader};
@@ -75,21 +74,14 @@ impl StreamCost {
 
         let id = self.submit(&subject, WARM_UP + ALONE, 0).await?;
         follow(&subject, &id, &mut speaker).await?;
-        let mut report = Report::new("stream", without_password(&self.store), subject.settings().await?);
+        let mut report = subject.report("stream").await?;
         report.throughput_per_s = Some((plan.at_once * self.workers) as f64 / took.as_secs_f64());
         report.latency_ms = subject.meter.latencies.percentiles();
         working.end().await?;
         subject.close().await;
         self.measure_served(&mut report).await?;
-        for (name, setting) in [
-            ("workers", self.workers),
-            ("frame_bytes", self.frame),
-            ("count", self.count),
-            ("alone", ALONE),
-            ("readers", self.readers),
-        ] {
-            report.settings.insert(name, setting.into());
-        }
+        report.set([("workers", self.workers), ("frame_bytes", self.frame), ("count", self.count)]);
+        report.set([("alone", ALONE), ("readers", self.readers)]);
         Ok(report)
     }
 

@@ -13,7 +13,6 @@ use tokio::sync::mpsc;
 use crate::latency::Percentiles;
 use crate::store::Subject;
 use crate::{KIND, Report};
-use ff_sdk::store_url::without_password;
 
 /// Number of suspensions one at a time, on an otherwise idle store.
 const ALONE: usize = 500;
@@ -40,12 +39,10 @@ impl SuspendToResume {
             measured = self.suspensions(&subject) => measured?,
             Err(error) = signal_all(subject.flowfabric.client(), suspended, self.workers) => return Err(error.into()),
         };
-        let mut report = Report::new("suspend", without_password(&self.store), subject.settings().await?);
+        let mut report = subject.report("suspend").await?;
         report.throughput_per_s = Some(self.count as f64 / took.as_secs_f64());
         report.latency_ms = latencies;
-        report.settings.insert("workers", self.workers.into());
-        report.settings.insert("count", self.count.into());
-        report.settings.insert("alone", ALONE.into());
+        report.set([("workers", self.workers), ("count", self.count), ("alone", ALONE)]);
         working.end().await?;
         subject.close().await;
         Ok(report)

@@ -13,6 +13,7 @@ use anyhow::Context;
 use ff_core::backend::{EngineStore, Perform};
 use ff_engine::Engine;
 use ff_sdk::http::{HttpBackend, HttpOptions};
+use ff_sdk::store_url::without_password;
 use ff_sdk::{FlowFabric, Reply, Target, Worker};
 use serde_json::Value;
 use tokio::task::JoinHandle;
@@ -21,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use crate::KIND;
 use crate::floor::{PostgresFloor, SqliteFloor, ValkeyFloor};
 use crate::meter::{Meter, MeteredStore};
+use crate::report::Report;
 
 pub(super) use postgres::Database;
 pub(super) use sqlite::File;
@@ -33,6 +35,8 @@ pub struct NotAStore;
 
 /// A store that is being measured.
 pub(super) struct Subject {
+    /// The URL of the store or server, without a password.
+    url: String,
     pub(super) flowfabric: FlowFabric,
     pub(super) meter: Arc<Meter>,
     pub(super) bare: BareStore,
@@ -91,7 +95,8 @@ impl Subject {
         let options = HttpOptions::default().or_from_environment().map_err(anyhow::Error::msg)?;
         let metered = |inner| Arc::new(MeteredStore { inner, meter: meter.clone() }) as Arc<dyn Perform>;
         let server = HttpBackend::connect_with(url, options).await?.through(metered);
-        Ok(Self { flowfabric: FlowFabric::remote(Arc::new(server)), meter, bare: BareStore::Server, engine: None })
+        let flowfabric = FlowFabric::remote(Arc::new(server));
+        Ok(Self { url: without_password(url), flowfabric, meter, bare: BareStore::Server, engine: None })
     }
 
     /// Opens a store and starts its engine.
@@ -117,7 +122,8 @@ impl Subject {
         let meter = Arc::new(Meter::default());
         let metered = Arc::new(MeteredStore { inner: store, meter: meter.clone() });
         let engine = Engine::start(metered.clone());
-        Ok(Self { flowfabric: FlowFabric::over(metered), meter, bare, engine: Some(engine) })
+        let flowfabric = FlowFabric::over(metered);
+        Ok(Self { url: without_password(url), flowfabric, meter, bare, engine: Some(engine) })
     }
 
     /// Starts a worker that runs `at_once` no-op executions at a time, until it is stopped.
@@ -153,8 +159,8 @@ impl Subject {
         }
     }
 
-    /// Returns the kind and durability of the store, for the report.
-    pub(super) async fn settings(&mut self) -> anyhow::Result<BTreeMap<&'static str, Value>> {
+    /// Returns a report with the kind and durability of the store, and without figures.
+    pub(super) async fn report(&mut self, scenario: &'static str) -> anyhow::Result<Report> {
         let mut settings = match &mut self.bare {
             BareStore::Memory => BTreeMap::from([("server", Value::from("memory"))]),
             BareStore::Server => BTreeMap::from([("server", Value::from("FlowFabric, over HTTP"))]),
@@ -164,7 +170,7 @@ impl Subject {
         };
         settings.insert("flowfabric", env!("CARGO_PKG_VERSION").into());
         settings.insert("partitions", self.flowfabric.backend().partitions().num_flow_partitions.into());
-        Ok(settings)
+        Ok(Report::new(scenario, self.url.clone(), settings))
     }
 
     /// Runs the same lifecycles on the bare store, and returns their time; `None` without a bare store.
