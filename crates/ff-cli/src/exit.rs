@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ff_core::engine_error::{Code, EngineError};
+use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::execution::Outcome;
 use ff_sdk::ConnectError;
 use serde_json::{Value, json};
@@ -77,6 +77,12 @@ impl fmt::Display for Usage {
 }
 
 impl std::error::Error for Usage {}
+
+impl From<Refusal> for Usage {
+    fn from(refusal: Refusal) -> Self {
+        Self(refusal.to_string())
+    }
+}
 
 /// Prints the error of a failed command, and returns the exit code. A closed output is silent, and no failure.
 pub(crate) fn after(error: &anyhow::Error) -> Exit {

@@ -1,5 +1,6 @@
 //! The options of every command: the server, the namespace, and the formats of output and log.
 
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -10,7 +11,7 @@ use ff_sdk::http::HttpConnectError;
 use ff_sdk::{ConnectError, FlowFabric};
 use serde::Serialize;
 
-use crate::exit::{Exit, Usage};
+use crate::exit::{Exit, Usage, print_message};
 use crate::logging::LogFormat;
 use crate::output;
 use crate::output::screen::ColorChoice;
@@ -87,6 +88,19 @@ impl Settings {
             print()?;
         }
         Ok(Exit::Done)
+    }
+
+    /// Prints the answer to the deletion of a resource. `already` means that there was none.
+    pub(crate) fn answer_deleted(
+        &self,
+        answer: &impl Serialize,
+        already: bool,
+        (noun, name): (&str, &dyn Display),
+    ) -> anyhow::Result<Exit> {
+        self.answer(answer, || {
+            print_message(if already { format!("there is no {noun} {name}") } else { format!("deleted {name}") });
+            Ok(())
+        })
     }
 
     /// Returns the namespace to work in: the given one, or that of the key once connected, or `default`.

@@ -90,7 +90,7 @@ pub(crate) fn build(namespace: Namespace, terms: Vec<Term>, now: TimestampMs) ->
             }
         }
     }
-    filter.check().map_err(|refusal| Usage(refusal.to_string()))?;
+    filter.check().map_err(Usage::from)?;
     Ok(filter)
 }
 
@@ -112,7 +112,7 @@ pub(crate) enum TimeArg {
 impl TimeArg {
     pub(crate) fn resolve(self, now: TimestampMs) -> TimestampMs {
         match self {
-            Self::Ago(span) => now - u64::try_from(span.as_millis()).unwrap_or(u64::MAX),
+            Self::Ago(span) => now - span::ms(span),
             Self::At(at) => at,
         }
     }

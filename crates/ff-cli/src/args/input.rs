@@ -69,7 +69,7 @@ impl Input {
     /// Parses the value as a policy.
     pub(crate) fn policy(self) -> anyhow::Result<Policy> {
         let bytes = self.bytes("policy", limits::CONTROL_BODY_BYTES)?;
-        Policy::parse(&bytes).map_err(|refusal| Usage(refusal.to_string()).into())
+        Policy::parse(&bytes).map_err(|refusal| Usage::from(refusal).into())
     }
 
     /// Returns the value as text of at most this many bytes.
@@ -125,7 +125,7 @@ impl TraceArgs {
     pub(crate) fn read(self) -> anyhow::Result<Option<Box<TraceContext>>> {
         if let Some(parent) = self.traceparent {
             let read = TraceContext::parse(&parent, self.tracestate.as_deref());
-            return Ok(Some(Box::new(read.map_err(|refusal| Usage(refusal.to_string()))?)));
+            return Ok(Some(Box::new(read.map_err(Usage::from)?)));
         }
         let found = std::env::var("TRACEPARENT").ok();
         let state = std::env::var("TRACESTATE").ok();

@@ -10,7 +10,7 @@ use ff_core::types::{BudgetName, Dimension, FlowId};
 
 use crate::args::{IdArg, span, timestamp};
 use crate::exit::{Exit, Usage as BadUsage, print_message};
-use crate::output::Table;
+use crate::output::{Table, or_dash};
 use crate::settings::Settings;
 
 /// Manage budgets: limits on the tokens, money, calls or seconds that executions spend
@@ -105,7 +105,7 @@ impl Budgets {
         };
         let put = async |name: BudgetName, definition: BudgetDefinition| {
             let args = PutBudgetArgs { namespace: settings.namespace(), name, definition: Some(definition) };
-            args.check().map_err(|refusal| BadUsage(refusal.to_string()))?;
+            args.check().map_err(BadUsage::from)?;
             let budget = backend.put_budget(args).await?;
             settings.answer(&budget, || tabulate(std::slice::from_ref(&budget)).print())
         };
@@ -128,13 +128,8 @@ impl Budgets {
             }
             Command::List => {
                 let budgets = backend.list_budgets(&settings.namespace()).await?;
-                settings.answer(&budgets, || {
-                    if budgets.budgets.is_empty() {
-                        print_message(format_args!("namespace {} has no budget", settings.namespace()));
-                        return Ok(());
-                    }
-                    tabulate(&budgets.budgets).print()
-                })
+                let none = format!("namespace {} has no budget", settings.namespace());
+                settings.answer(&budgets, || tabulate(&budgets.budgets).print_or(none))
             }
             Command::Show(NameArg { name }) => {
                 let info = backend.describe_budget(named(&name)).await?;
@@ -149,14 +144,7 @@ impl Budgets {
             }
             Command::Delete(NameArg { name }) => {
                 let deleted = backend.delete_budget(named(&name)).await?;
-                settings.answer(&deleted, || {
-                    print_message(if deleted.already {
-                        format!("there is no budget {name}")
-                    } else {
-                        format!("deleted {name}")
-                    });
-                    Ok(())
-                })
+                settings.answer_deleted(&deleted, deleted.already, ("budget", &name))
             }
         }
     }
@@ -228,7 +216,6 @@ fn tabulate(budgets: &[Budget]) -> Table {
 fn show(info: &BudgetInfo) -> anyhow::Result<()> {
     tabulate(std::slice::from_ref(&info.budget)).print()?;
     let mut table = Table::new(&["DIMENSION", "USED", "RESERVED", "HARD", "SOFT", "SPENT EVER"]);
-    let or_dash = |amount: Option<u64>| amount.map_or_else(|| "-".to_owned(), |amount| amount.to_string());
     for (dimension, of) in &info.balance {
         let (used, reserved, spent) = (of.used.to_string(), of.reserved.to_string(), of.spent.to_string());
         table.row([dimension.to_string(), used, reserved, or_dash(of.hard), or_dash(of.soft), spent]);
@@ -303,10 +290,7 @@ fn reset(text: &str) -> Result<Reset, String> {
         "day" => CalendarUnit::Day,
         "week" => CalendarUnit::Week,
         "month" => CalendarUnit::Month,
-        _ => {
-            let every = span::parse(text)?;
-            return Ok(Reset::Interval { every_ms: u64::try_from(every.as_millis()).unwrap_or(u64::MAX) });
-        }
+        _ => return Ok(Reset::Interval { every_ms: span::ms(span::parse(text)?) }),
     };
     Ok(Reset::Calendar { unit, time_zone: time_zone.to_owned() })
 }

@@ -7,7 +7,7 @@ use ff_core::types::{LaneId, TimestampMs};
 
 use crate::args::{IdArg, span};
 use crate::exit::Exit;
-use crate::output::{self, Table, printable};
+use crate::output::{self, Table, or_dash, printable};
 use crate::settings::Settings;
 
 /// Explain why an execution or the work of a lane does not run, and suggest actions
@@ -47,7 +47,7 @@ fn show(explained: &Explanation, now: TimestampMs) -> anyhow::Result<()> {
     if !explained.terms.is_empty() {
         let mut table = Table::new(&["TERM", "VERDICT", "UNTIL", "DETAIL"]);
         for term in &explained.terms {
-            let until = term.until.map_or("-".to_owned(), |at| span::relative(at, now));
+            let until = or_dash(term.until.map(|at| span::relative(at, now)));
             table.row([term.term.to_string(), term.verdict.to_string(), until, term.detail.clone()]);
         }
         table.print()?;

@@ -99,7 +99,7 @@ impl Create {
             secret_hash: key.hash(),
             roles: self.roles.into_iter().collect(),
             namespace: Some(settings.namespace()).filter(|_| !of_all),
-            ttl_ms: self.expires.map(|span| u64::try_from(span.as_millis()).unwrap_or(u64::MAX)),
+            ttl_ms: self.expires.map(span::ms),
         };
         args.check().map_err(|refusal| anyhow!(Usage(refusal.to_string())))?;
         let created = client.create_key(args).await?;

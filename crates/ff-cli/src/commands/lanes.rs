@@ -10,8 +10,8 @@ use ff_core::types::{FairKey, LaneId, Namespace, TimestampMs};
 use ff_sdk::Client;
 
 use crate::args::{every_page, span};
-use crate::exit::{Exit, Usage, print_message};
-use crate::output::Table;
+use crate::exit::{Exit, Usage};
+use crate::output::{Table, or_dash};
 use crate::settings::Settings;
 
 /// List, pause, drain, resume and configure lanes
@@ -82,7 +82,7 @@ impl Lanes {
             Command::Drain(named) => stand(named, LaneState::Draining),
             Command::Set(set) => set.into_args(settings)?,
         };
-        args.check().map_err(|refusal| Usage(refusal.to_string()))?;
+        args.check().map_err(Usage::from)?;
         let lane = settings.connect().await?.client().configure_lane(args).await?;
         settings.answer(&lane, || tabulate(std::slice::from_ref(&lane), false, SystemClock.now()).print())
     }
@@ -112,13 +112,8 @@ impl List {
         let namespace = (!self.all_namespaces).then(|| settings.namespace());
         let lanes = of_namespace(&client, namespace.as_ref()).await?;
         let page = ff_api::LanesPage { lanes, next: None };
-        settings.answer(&page, || {
-            if page.lanes.is_empty() {
-                print_message(format_args!("no lane {} has had any work or settings yet", scope(namespace.as_ref())));
-                return Ok(());
-            }
-            tabulate(&page.lanes, self.all_namespaces, SystemClock.now()).print()
-        })
+        let none = format!("no lane {} has had any work or settings yet", scope(namespace.as_ref()));
+        settings.answer(&page, || tabulate(&page.lanes, self.all_namespaces, SystemClock.now()).print_or(none))
     }
 }
 
@@ -156,7 +151,7 @@ pub(super) fn tabulate(lanes: &[LaneInfo], with_namespace: bool, now: TimestampM
         "FINISHED",
     ]);
     let mut table = Table::new(&headings.collect::<Vec<_>>());
-    let lasting = |ms: Option<u64>| ms.map_or("-".to_owned(), span::exact);
+    let lasting = |ms: Option<u64>| or_dash(ms.map(span::exact));
     for lane in lanes {
         let depth = |standing| lane.depths.get(&standing).copied().unwrap_or_default();
         let count = |standing| depth(standing).count.to_string();
@@ -165,12 +160,12 @@ pub(super) fn tabulate(lanes: &[LaneInfo], with_namespace: bool, now: TimestampM
         table.row(namespace.into_iter().chain([
             lane.lane_id.to_string(),
             lane.settings.state.to_string(),
-            lane.settings.concurrency.map_or("-".to_owned(), |limit| limit.to_string()),
+            or_dash(lane.settings.concurrency),
             lasting(lane.settings.ageing_ms),
             lasting(lane.settings.retention_ms),
-            lane.settings.fair_by.as_ref().map_or("-".to_owned(), ToString::to_string),
+            or_dash(lane.settings.fair_by.as_ref()),
             count(LanePlace::Waiting),
-            oldest.map_or("-".to_owned(), |since| span::relative(since, now)),
+            or_dash(oldest.map(|since| span::relative(since, now))),
             count(LanePlace::Active),
             count(LanePlace::Delayed),
             count(LanePlace::Suspended),
@@ -224,6 +219,5 @@ fn lasting(text: &str) -> Result<Setting<u64>, String> {
     if text == "none" {
         return Ok(Setting::Default);
     }
-    let span = span::parse(text).map_err(|error| format!("{error}, or none"))?;
-    Ok(Setting::To(u64::try_from(span.as_millis()).unwrap_or(u64::MAX)))
+    span::parse(text).map(|span| Setting::To(span::ms(span))).map_err(|error| format!("{error}, or none"))
 }

@@ -7,7 +7,7 @@ use ff_core::types::QuotaName;
 
 use crate::args::span;
 use crate::exit::{Exit, Usage, print_message};
-use crate::output::Table;
+use crate::output::{Table, or_dash};
 use crate::settings::Settings;
 
 /// Manage quotas: limits on the rate and concurrency of executions
@@ -62,19 +62,14 @@ impl Quotas {
             Command::Set(Set { name, scope, per, rate, max_concurrent }) => {
                 let definition = Some(QuotaDefinition { scope, per, rate, max_concurrent });
                 let args = PutQuotaArgs { namespace: settings.namespace(), name, definition };
-                args.check().map_err(|refusal| Usage(refusal.to_string()))?;
+                args.check().map_err(Usage::from)?;
                 let policy = settings.connect().await?.backend().put_quota(args).await?;
                 settings.answer(&policy, || tabulate(std::slice::from_ref(&policy)).print())
             }
             Command::List => {
                 let quotas = settings.connect().await?.backend().list_quotas(&settings.namespace()).await?;
-                settings.answer(&quotas, || {
-                    if quotas.quotas.is_empty() {
-                        print_message(format_args!("namespace {} has no quota", settings.namespace()));
-                        return Ok(());
-                    }
-                    tabulate(&quotas.quotas).print()
-                })
+                let none = format!("namespace {} has no quota", settings.namespace());
+                settings.answer(&quotas, || tabulate(&quotas.quotas).print_or(none))
             }
             Command::Show(NameArg { name }) => {
                 let info = settings.connect().await?.backend().describe_quota(named(name)).await?;
@@ -82,14 +77,7 @@ impl Quotas {
             }
             Command::Delete(NameArg { name }) => {
                 let deleted = settings.connect().await?.backend().delete_quota(named(name.clone())).await?;
-                settings.answer(&deleted, || {
-                    print_message(if deleted.already {
-                        format!("there is no quota {name}")
-                    } else {
-                        format!("deleted {name}")
-                    });
-                    Ok(())
-                })
+                settings.answer_deleted(&deleted, deleted.already, ("quota", &name))
             }
         }
     }
@@ -99,13 +87,12 @@ fn tabulate(quotas: &[QuotaPolicy]) -> Table {
     let mut table = Table::new(&["QUOTA", "SCOPE", "PER", "RATE", "AT ONCE"]);
     for policy in quotas {
         let rate = policy.rate.map(|rate| format!("{}/{}", rate.limit, span::exact(rate.window_ms)));
-        let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
         table.row([
             policy.name.to_string(),
             policy.scope.to_string(),
-            or_dash(policy.per.as_ref().map(ToString::to_string)),
+            or_dash(policy.per.as_ref()),
             or_dash(rate),
-            or_dash(policy.max_concurrent.map(|most| most.to_string())),
+            or_dash(policy.max_concurrent),
         ]);
     }
     table
@@ -119,8 +106,8 @@ fn show(info: &QuotaInfo) -> anyhow::Result<()> {
     }
     let mut table = Table::new(&["KEY", "IN WINDOW", "HELD", "WAITING"]);
     for used in &info.keys {
-        let key = if used.key.is_empty() { "-".to_owned() } else { used.key.clone() };
-        table.row([key, used.in_window.to_string(), used.held.to_string(), used.waiting.to_string()]);
+        let key = Some(&used.key).filter(|key| !key.is_empty());
+        table.row([or_dash(key), used.in_window.to_string(), used.held.to_string(), used.waiting.to_string()]);
     }
     table.print()?;
     if info.more {
@@ -132,7 +119,6 @@ fn show(info: &QuotaInfo) -> anyhow::Result<()> {
 fn rate(text: &str) -> Result<Rate, String> {
     let wrong = || "must be a number, a slash and a span, for example 100/1m".to_owned();
     let (limit, window) = text.split_once('/').ok_or_else(wrong)?;
-    let window = span::parse(window)?;
-    let window_ms = u64::try_from(window.as_millis()).unwrap_or(u64::MAX);
+    let window_ms = span::ms(span::parse(window)?);
     Ok(Rate { limit: limit.parse().map_err(|_| wrong())?, window_ms })
 }

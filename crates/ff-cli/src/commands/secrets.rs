@@ -75,9 +75,9 @@ impl Rotate {
             Some(kid) => kid,
             None => Kid::parse(&format!("k{}", SystemClock.now())).context("cannot make a name")?,
         };
-        let grace_ms = u64::try_from(self.grace.as_millis()).unwrap_or(u64::MAX);
+        let grace_ms = span::ms(self.grace);
         let args = RotateSecretArgs { kid: kid.clone(), secret, grace_ms };
-        args.check().map_err(|refusal| Usage(refusal.to_string()))?;
+        args.check().map_err(Usage::from)?;
         let report = rotate_all_partitions(&settings.connect().await?.client(), args).await?;
         let complete = report.is_complete();
         settings.answer(&ff_api::RotationReport::from(report.clone()), || tell_report(&kid, self.grace, &report))?;
@@ -104,7 +104,7 @@ fn tell_report(kid: &Kid, grace: Duration, report: &RotationReport) -> anyhow::R
     let done = report.rotated.len();
     let all = done + report.failed.len();
     let new = report.rotated.iter().any(|(_, rotated)| matches!(rotated, RotatedSecret::Rotated { .. }));
-    let grace = span::short(u64::try_from(grace.as_millis()).unwrap_or(u64::MAX));
+    let grace = span::short(span::ms(grace));
     if new {
         output::line(format_args!(
             "{kid} signs new tokens on {done} of {all} partitions; older tokens stay good for {grace}"

@@ -50,7 +50,7 @@ impl StreamToken {
         let token = client.stream_token(&id, self.expires).await?;
         settings.answer(&ff_api::StreamTokenReply::from(token.clone()), || {
             output::line(token.expose())?;
-            let valid = span::short(u64::try_from(self.expires.as_millis()).unwrap_or(u64::MAX));
+            let valid = span::short(span::ms(self.expires));
             print_message(format_args!(
                 "reads the output of {id} and nothing else, for {valid}: GET /v1/executions/{id}/stream?token=…"
             ));

@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 
 use anyhow::Context;
 use serde::Serialize;
-pub(crate) use table::{Table, printable};
+pub(crate) use table::{Table, or_dash, printable};
 
 /// The error for a pipe that its reader has closed, as `head` does once it has its lines. The command has not failed.
 #[derive(Debug)]

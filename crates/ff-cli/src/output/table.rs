@@ -4,6 +4,7 @@ use std::fmt;
 
 use comfy_table::{Cell, ContentArrangement, presets};
 
+use crate::exit::print_message;
 use crate::output::{self, screen};
 
 /// Minimum width of a column that is shortened before another one: that of a state.
@@ -41,6 +42,15 @@ impl Table {
     /// Writes the table, with coloured states if the screen has colours.
     pub(crate) fn print(self) -> anyhow::Result<()> {
         self.lines(screen::width(), screen::has_colours()).into_iter().try_for_each(output::styled)
+    }
+
+    /// Writes the table, or a message to standard error if the table has no rows.
+    pub(crate) fn print_or(self, message: impl fmt::Display) -> anyhow::Result<()> {
+        if !self.rows.is_empty() {
+            return self.print();
+        }
+        print_message(message);
+        Ok(())
     }
 
     /// Writes the table for a screen of this width, and below each row its reason, if it has one.
@@ -133,6 +143,11 @@ impl Table {
         let cells = self.rows.iter().map(|row| &row[nth]).chain([&self.headings[nth]]);
         cells.map(|cell| screen::columns_of(cell)).max().unwrap_or(0)
     }
+}
+
+/// Formats a value; `-` stands for an absent one.
+pub(crate) fn or_dash(value: Option<impl fmt::Display>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| value.to_string())
 }
 
 /// Returns a text on one line, with all characters escaped that a terminal would interpret: messages come from other users.

@@ -114,7 +114,7 @@ impl Deadline {
         let execution_id = self.id.find(settings, &flowfabric.client()).await?;
         let now = SystemClock.now();
         let deadline_at = match self.deadline {
-            DeadlineArg::In(span) => now + u64::try_from(span.as_millis()).unwrap_or(u64::MAX),
+            DeadlineArg::In(span) => now + span::ms(span),
             DeadlineArg::At(at) => at,
         };
         let extended = flowfabric.backend().extend_deadline(ExtendDeadlineArgs { execution_id, deadline_at }).await?;

@@ -2,14 +2,13 @@
 
 use clap::Args;
 use ff_core::clock::{Clock, SystemClock};
-use ff_core::contracts::{ForkArgs, ListStepsArgs, StepPoint};
-use ff_core::limits;
+use ff_core::contracts::{ForkArgs, StepPoint};
 use ff_core::step::{Step, StepOutcome};
 use ff_core::types::{StepKey, StepName, TimestampMs};
 
 use crate::args::{IdArg, span};
 use crate::exit::{Exit, Usage};
-use crate::output::{self, Table};
+use crate::output::{self, Table, or_dash};
 use crate::settings::Settings;
 
 /// Show the recorded steps and waits of an execution
@@ -36,18 +35,8 @@ pub(crate) struct Fork {
 
 impl Steps {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
-        let flowfabric = settings.connect().await?;
-        let id = self.id.find(settings, &flowfabric.client()).await?;
-        let mut args = ListStepsArgs { limit: limits::PAGE, ..ListStepsArgs::new(id) };
-        let mut steps = Vec::new();
-        loop {
-            let page = flowfabric.backend().list_steps(args).await?;
-            steps.extend(page.steps);
-            match page.next {
-                Some(next) => args.after = Some(next),
-                None => break,
-            }
-        }
+        let client = settings.connect().await?.client();
+        let steps = client.steps(&self.id.find(settings, &client).await?).await?;
         if settings.json {
             let steps = steps.into_iter().map(ff_api::Step::of).collect();
             output::json(&ff_api::StepsPage { steps, next: None })?;
@@ -65,7 +54,7 @@ fn show(steps: &[Step], now: TimestampMs) -> anyhow::Result<()> {
             step.seq.to_string(),
             step.step.kind.to_string(),
             step.step.name.to_string(),
-            if step.step.key.is_empty() { "-".to_owned() } else { step.step.key.to_string() },
+            or_dash(Some(&step.step.key).filter(|key| !key.is_empty())),
             step.attempt.to_string(),
             span::short(step.recorded_at.since(step.started_at)),
             span::relative(step.recorded_at, now),

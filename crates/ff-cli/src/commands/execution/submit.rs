@@ -161,15 +161,14 @@ impl Submit {
         args.priority = self.priority;
         args.tags = self.tags.into_iter().collect();
         args.idempotency_key = self.idempotency_key;
-        let ms = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
         let on_conflict = self.on_conflict;
         let singleton = self.singleton.map(|key| Singleton { key, on_conflict });
         let debounce = self.debounce.zip(self.debounce_delay);
-        let debounce = debounce.map(|(key, delay)| Debounce { key, delay_ms: ms(delay) });
-        args.key_rule = KeyRule::of(singleton, debounce).map_err(|refusal| Usage(refusal.to_string()))?;
+        let debounce = debounce.map(|(key, delay)| Debounce { key, delay_ms: span::ms(delay) });
+        args.key_rule = KeyRule::of(singleton, debounce).map_err(Usage::from)?;
         args.trace = self.traced.read()?;
         args.start = match (self.delay, self.at) {
-            (Some(delay), _) => Start::After(u64::try_from(delay.as_millis()).unwrap_or(u64::MAX)),
+            (Some(delay), _) => Start::After(span::ms(delay)),
             (None, Some(at)) => Start::At(at),
             (None, None) => Start::Now,
         };
@@ -179,9 +178,9 @@ impl Submit {
         args.policy.routing_requirements.required_capabilities.extend(self.requires);
         let Policy { retry_policy, timeout_policy, .. } = &mut args.policy;
         retry_policy.max_retries = self.retries.unwrap_or(retry_policy.max_retries);
-        timeout_policy.attempt_timeout_ms = self.attempt_timeout.map(ms).or(timeout_policy.attempt_timeout_ms);
-        timeout_policy.execution_deadline_ms = self.deadline.map(ms).or(timeout_policy.execution_deadline_ms);
-        args.policy.check().map_err(|refusal| Usage(refusal.to_string()))?;
+        timeout_policy.attempt_timeout_ms = self.attempt_timeout.map(span::ms).or(timeout_policy.attempt_timeout_ms);
+        timeout_policy.execution_deadline_ms = self.deadline.map(span::ms).or(timeout_policy.execution_deadline_ms);
+        args.policy.check().map_err(Usage::from)?;
         Ok(args)
     }
 }

@@ -12,7 +12,7 @@ use super::tree::{Line, lines};
 use crate::args::{FlowIdArg, span};
 use crate::commands::execution::blocked_on;
 use crate::exit::Exit;
-use crate::output::{self, Table, screen};
+use crate::output::{self, Table, or_dash, screen};
 use crate::settings::Settings;
 
 /// Show a flow as a tree of its members
@@ -164,7 +164,7 @@ fn why(member: &MemberInfo) -> Option<String> {
 
 fn took(member: &MemberInfo, now: TimestampMs) -> String {
     let since = |started: TimestampMs| span::short(member.finished_at.unwrap_or(now).since(started));
-    member.started_at.map_or("-".to_owned(), since)
+    or_dash(member.started_at.map(since))
 }
 
 /// Describes the join of a member's upstreams, and names the upstreams that are drawn elsewhere in the tree.

@@ -140,7 +140,7 @@ impl Create {
         }
         let timing = match (self.cron, self.every, self.at) {
             (Some(cron), ..) => Timing::Cron(cron),
-            (_, Some(every), _) => Timing::EveryMs(ms(every)),
+            (_, Some(every), _) => Timing::EveryMs(span::ms(every)),
             (.., Some(at)) => Timing::At(at),
             (None, None, None) => return Err(Usage("say when it ticks: --cron, --every or --at".into()).into()),
         };
@@ -155,11 +155,11 @@ impl Create {
         let default = ScheduleDefinition::new(timing, target);
         let definition = ScheduleDefinition {
             time_zone: self.time_zone,
-            jitter_ms: self.jitter.map_or(0, ms),
+            jitter_ms: self.jitter.map_or(0, span::ms),
             starts_at: self.starts_at,
             ends_at: self.ends_at,
             overlap: self.overlap,
-            catch_up_ms: self.catch_up_window.map_or(default.catch_up_ms, ms),
+            catch_up_ms: self.catch_up_window.map_or(default.catch_up_ms, span::ms),
             catch_up: self.catch_up,
             ..default
         };
@@ -189,8 +189,4 @@ impl Work {
         *retries = self.retries.unwrap_or(*retries);
         Ok(args)
     }
-}
-
-fn ms(span: Duration) -> u64 {
-    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }

@@ -97,7 +97,7 @@ impl Schedules {
             Command::Pause(Pause { name, reason }) => {
                 let flowfabric = settings.connect().await?;
                 let args = PauseScheduleArgs { schedule: named(name), reason };
-                args.check().map_err(|refusal| Usage(refusal.to_string()))?;
+                args.check().map_err(Usage::from)?;
                 changed(settings, flowfabric.backend().pause_schedule(args).await?)
             }
             Command::Resume(NameArg { name }) => {
@@ -111,7 +111,7 @@ impl Schedules {
             Command::Backfill(Backfill { name, from, to }) => {
                 let flowfabric = settings.connect().await?;
                 let args = BackfillArgs { schedule: named(name), from, to };
-                args.check().map_err(|refusal| Usage(refusal.to_string()))?;
+                args.check().map_err(Usage::from)?;
                 let done = flowfabric.backend().backfill_schedule(args).await?;
                 settings.answer(&done, || match done.ticks.is_empty() {
                     true => {
@@ -123,11 +123,7 @@ impl Schedules {
             }
             Command::Delete(NameArg { name }) => {
                 let deleted = settings.connect().await?.backend().delete_schedule(named(name.clone())).await?;
-                settings.answer(&deleted, || {
-                    let gone = format!("deleted {name}");
-                    print_message(if deleted.already { format!("there is no schedule {name}") } else { gone });
-                    Ok(())
-                })
+                settings.answer_deleted(&deleted, deleted.already, ("schedule", &name))
             }
             Command::Next(Next { name, count }) => {
                 let flowfabric = settings.connect().await?;
@@ -158,11 +154,6 @@ async fn list(settings: &Settings) -> anyhow::Result<Exit> {
     };
     let schedules = every_page(None, read).await?;
     let page = SchedulesPage::of(Page { schedules: schedules.clone(), next: None })?;
-    settings.answer(&page, || {
-        if schedules.is_empty() {
-            print_message(format_args!("namespace {namespace} has no schedule"));
-            return Ok(());
-        }
-        show::table(&schedules).print()
-    })
+    let none = format!("namespace {namespace} has no schedule");
+    settings.answer(&page, || show::table(&schedules).print_or(none))
 }

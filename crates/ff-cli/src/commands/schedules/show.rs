@@ -7,7 +7,7 @@ use ff_core::types::TimestampMs;
 use crate::args::span;
 use crate::args::timestamp::utc;
 use crate::exit::print_message;
-use crate::output::{self, Table};
+use crate::output::{self, Table, or_dash};
 
 /// Formats a time in a time zone.
 pub(super) fn local(at: TimestampMs, zone: &Zone) -> String {
@@ -45,7 +45,7 @@ fn state(schedule: &Schedule) -> &'static str {
 pub(super) fn table(schedules: &[Schedule]) -> Table {
     let mut table = Table::new(&["SCHEDULE", "STATE", "WHEN", "STARTS", "OVERLAP", "NEXT"]);
     for schedule in schedules {
-        let next = schedule.next_ticks(1).first().map_or_else(|| "-".to_owned(), |tick| utc(*tick));
+        let next = or_dash(schedule.next_ticks(1).first().map(|tick| utc(*tick)));
         table.row([
             schedule.name.to_string(),
             state(schedule).to_owned(),
@@ -85,7 +85,6 @@ pub(super) fn ticks(records: &[TickRecord]) -> Table {
         let started = started.or(record.flow_id.map(|id| id.to_string()));
         let why = record.reason.map(|reason| reason.to_string()).or(record.detail.clone());
         let outcome = if record.triggered { format!("{} by hand", record.outcome) } else { record.outcome.to_string() };
-        let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
         table.row([utc(record.tick), outcome, or_dash(started), or_dash(why)]);
     }
     table.fitting(&[], &["WHY"])

@@ -107,7 +107,7 @@ impl Decide {
             payload,
             reason: self.reason,
             requested_by: self.by,
-            resume_delay_ms: self.delay.map(|delay| u64::try_from(delay.as_millis()).unwrap_or(u64::MAX)),
+            resume_delay_ms: self.delay.map(span::ms),
             ..ResumeArgs::new(id, decision)
         };
         let resumed = client.decide(args).await?;
@@ -134,7 +134,7 @@ async fn raise(settings: &Settings, more: Vec<(BudgetName, Dimension, u64)>) -> 
     }
     for (name, definition) in raised {
         let args = PutBudgetArgs { namespace: settings.namespace(), name, definition: Some(definition) };
-        args.check().map_err(|refusal| BadUsage(refusal.to_string()))?;
+        args.check().map_err(BadUsage::from)?;
         backend.put_budget(args).await?;
     }
     Ok(())

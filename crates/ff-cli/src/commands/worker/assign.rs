@@ -10,8 +10,8 @@ use ff_core::types::{TimestampMs, WorkerInstanceId};
 use serde::Serialize;
 
 use crate::args::{IdArg, span};
-use crate::exit::{Exit, print_message};
-use crate::output::{self, Table};
+use crate::exit::Exit;
+use crate::output::{self, Table, or_dash};
 use crate::settings::Settings;
 
 /// Assign an execution to one worker instance; no other can claim it for a while
@@ -90,27 +90,21 @@ impl Grants {
         let mut grants = client.grants(&settings.namespace()).await?;
         grants.retain(|one| self.worker.as_ref().is_none_or(|worker| one.grant.worker_instance_id == *worker));
         let list = GrantList { grants };
-        settings.answer(&list, || {
-            if list.grants.is_empty() {
-                print_message(format_args!("nothing is assigned in namespace {}", settings.namespace()));
-                return Ok(());
-            }
-            tabulate(&list.grants, SystemClock.now()).print()
-        })
+        let none = format!("nothing is assigned in namespace {}", settings.namespace());
+        settings.answer(&list, || tabulate(&list.grants, SystemClock.now()).print_or(none))
     }
 }
 
 fn tabulate(grants: &[GrantInfo], now: TimestampMs) -> Table {
     let mut table = Table::new(&["ID", "WORKER", "KIND", "EXPIRES", "BY", "WHY"]);
     for GrantInfo { execution_id, kind, grant, .. } in grants {
-        let or_dash = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
         table.row([
             execution_id.to_string(),
             grant.worker_instance_id.to_string(),
             kind.to_string(),
             span::relative(grant.expires_at, now),
-            or_dash(&grant.requested_by),
-            or_dash(&grant.reason),
+            or_dash(grant.requested_by.as_ref()),
+            or_dash(grant.reason.as_ref()),
         ]);
     }
     table

@@ -12,7 +12,7 @@ use ff_sdk::Client;
 
 use crate::args::{every_page, span};
 use crate::commands::lanes;
-use crate::exit::{Exit, print_message};
+use crate::exit::Exit;
 use crate::output::Table;
 use crate::settings::Settings;
 
@@ -30,13 +30,8 @@ impl Workers {
         let namespace = (!self.all_namespaces).then(|| settings.namespace());
         let workers = of_namespace(&client, namespace.as_ref()).await?;
         let page = WorkersPage { workers, next: None };
-        settings.answer(&page, || {
-            if page.workers.is_empty() {
-                print_message(format_args!("no worker {} is there", lanes::scope(namespace.as_ref())));
-                return Ok(());
-            }
-            tabulate(&page.workers, self.all_namespaces, SystemClock.now()).print()
-        })
+        let none = format!("no worker {} is there", lanes::scope(namespace.as_ref()));
+        settings.answer(&page, || tabulate(&page.workers, self.all_namespaces, SystemClock.now()).print_or(none))
     }
 }
 

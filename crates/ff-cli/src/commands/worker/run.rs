@@ -143,7 +143,7 @@ impl JobLine {
     }
 
     fn print_message(&mut self, outcome: &str, why: &str) {
-        let took = span::short(u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX));
+        let took = span::short(span::ms(self.since.elapsed()));
         print_message(format_args!("{outcome} {} after {took}{why}", self.what));
         self.end_printed = true;
     }
