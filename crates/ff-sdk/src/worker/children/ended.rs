@@ -1,9 +1,8 @@
 //! The wait for children, and their ends.
 
-use std::time::Duration;
-
+use ff_core::backend::Answer;
 use ff_core::contracts::{WaitForChildrenArgs, WaitedForChildren};
-use ff_core::engine_error::{Code, EngineError};
+use ff_core::engine_error::Code;
 use ff_core::execution::Outcome;
 use ff_core::flow::GroupState;
 use ff_core::payload::Payload;
@@ -11,11 +10,10 @@ use ff_core::step::{StepOutcome, StepRef};
 use ff_core::types::ExecutionId;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::de::DeserializeOwned;
-use tokio::time::Instant;
 
 use crate::worker::WaitError;
-use crate::worker::backoff::Backoff;
 use crate::worker::step::record;
+use crate::worker::suspension::give_up_lease;
 use crate::{Context, End, Error};
 
 /// Maximum number of ends read at the same time.
@@ -111,7 +109,7 @@ pub(super) async fn wait(context: &Context, step: StepRef) -> Result<(), WaitErr
     // A separate task, so that it finishes even if the handler drops this call: the handler must not continue without
     // its lease.
     let suspending = tokio::spawn(async move { release_lease(&own).await });
-    match suspending.await.unwrap_or(Err(WaitError::Suspended))?.state {
+    match suspending.await.map_err(|_| WaitError::Suspended)??.state {
         GroupState::Satisfied | GroupState::Impossible => {
             let outcome = StepOutcome::Succeeded { result: Payload::json("null") };
             record(context, step, None, outcome).await.map(drop).map_err(WaitError::Step)
@@ -123,32 +121,9 @@ pub(super) async fn wait(context: &Context, step: StepRef) -> Result<(), WaitErr
     }
 }
 
-/// Gives up the lease in order to wait. Repeats the call while the store does not answer and the lease may still be held.
-async fn release_lease(context: &Context) -> Result<WaitedForChildren, WaitError> {
-    context.output().flush().await?;
-    // The steps that are being recorded need the lease, so wait for them first.
-    let _recorded = context.hold().recording.write().await;
-    let task = context.task();
-    let args = WaitForChildrenArgs { execution_id: task.execution_id, fence: task.fence };
-    let give_up = Instant::now() + Duration::from_millis(task.lease_ttl_ms);
-    let mut backoff = Backoff::default();
-    loop {
-        // A renewal at the same time would be refused as if the lease were lost.
-        let quiet = context.hold().lease.clone().lock_owned().await;
-        match context.backend().wait_for_children(args.clone()).await {
-            Ok(waited) => {
-                if waited.state == GroupState::Pending {
-                    context.hold().suspended.cancel();
-                }
-                return Ok(waited);
-            }
-            Err(EngineError::Refused(refusal)) => return Err(EngineError::Refused(refusal).into()),
-            Err(error) if Instant::now() >= give_up => return Err(error.into()),
-            Err(error) => {
-                context.outages().log_failure("wait_for_children", &error);
-                drop(quiet);
-                backoff.pause().await;
-            }
-        }
-    }
+/// Gives up the lease in order to wait.
+async fn release_lease(context: &Context) -> Answer<WaitedForChildren> {
+    let args = WaitForChildrenArgs { execution_id: context.task().execution_id, fence: context.task().fence };
+    let wait = || context.backend().wait_for_children(args.clone());
+    give_up_lease(context, "wait_for_children", wait, |waited| waited.state == GroupState::Pending).await
 }

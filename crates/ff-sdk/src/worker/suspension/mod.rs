@@ -21,5 +21,5 @@ pub use plan::WaitOutcome;
 pub use signal::WaitForSignal;
 pub(super) use sleep::sleep;
 pub use suspend::{CreateWaitpoint, Suspend};
-pub(super) use suspend_handler::suspend_until_check;
+pub(super) use suspend_handler::{give_up_lease, suspend_until_check};
 pub(super) use wait_log::WaitLog;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use ff_core::backend::Answer;
 use ff_core::contracts::{
     CreateWaitpointArgs, GrantedWaitpoint, SuspendArgs, SuspendOutcome, SuspendedExecution, Timeout, WaitpointBinding,
 };
@@ -146,8 +147,29 @@ async fn release_lease(context: &Context, args: SuspendArgs) -> Result<Suspended
     suspending.await.unwrap_or(Err(WaitError::Suspended))
 }
 
-/// Requests the suspension. Repeats the call while the store does not answer and the lease may still be held.
+/// Requests the suspension.
 async fn ask(context: &Context, mut args: SuspendArgs) -> Result<SuspendedExecution, WaitError> {
+    loop {
+        let suspend = || context.backend().suspend(args.clone());
+        let waits = |suspended: &SuspendedExecution| suspended.outcome == SuspendOutcome::Suspended;
+        match give_up_lease(context, "suspend", suspend, waits).await {
+            // An earlier run created a waitpoint in advance, and this run did not.
+            Err(EngineError::Refused(refusal)) if refusal.code == Code::WaitpointAlreadyExists => {
+                make_ahead(context, &mut args).await?;
+            }
+            answer => return Ok(answer?),
+        }
+    }
+}
+
+/// Makes a call that gives up the lease if its answer `waits`. Repeats the call while the store does not answer and the
+/// lease may still be held.
+pub(in crate::worker) async fn give_up_lease<T, F: Future<Output = Answer<T>>>(
+    context: &Context,
+    what: &'static str,
+    mut call: impl FnMut() -> F,
+    waits: impl Fn(&T) -> bool,
+) -> Answer<T> {
     context.output().flush().await?;
     // The steps that are being recorded need the lease, so wait for them first.
     let _recorded = context.hold().recording.write().await;
@@ -156,23 +178,16 @@ async fn ask(context: &Context, mut args: SuspendArgs) -> Result<SuspendedExecut
     loop {
         // A renewal at the same time would be refused as if the lease were lost.
         let quiet = context.hold().lease.clone().lock_owned().await;
-        let answer = context.backend().suspend(args.clone()).await;
-        match answer {
-            Ok(suspended) => {
-                if suspended.outcome == SuspendOutcome::Suspended {
+        match call().await {
+            Ok(answer) => {
+                if waits(&answer) {
                     context.hold().suspended.cancel();
                 }
-                return Ok(suspended);
+                return Ok(answer);
             }
-            Err(EngineError::Refused(refusal)) if refusal.code == Code::WaitpointAlreadyExists => {
-                // An earlier run created a waitpoint in advance, and this run did not.
-                drop(quiet);
-                make_ahead(context, &mut args).await?;
-            }
-            Err(EngineError::Refused(refusal)) => return Err(EngineError::Refused(refusal).into()),
-            Err(error) if Instant::now() >= give_up => return Err(error.into()),
+            Err(error) if matches!(error, EngineError::Refused(_)) || Instant::now() >= give_up => return Err(error),
             Err(error) => {
-                context.outages().log_failure("suspend", &error);
+                context.outages().log_failure(what, &error);
                 drop(quiet);
                 backoff.pause().await;
             }
