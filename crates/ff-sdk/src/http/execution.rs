@@ -8,8 +8,6 @@ use ff_core::contracts::{
 use ff_core::payload::Payload;
 use ff_core::query::{Describe, ReadAttempts, ReadPayload, ReadResult, ReadUsage};
 use ff_core::types::ExecutionId;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use super::HttpConnection;
 use super::coalesce::CoalescedCall;
@@ -95,16 +93,6 @@ impl Handle<ReadUsage, UsageInfo> for HttpConnection {
 }
 
 impl HttpConnection {
-    /// Sends a POST request about one execution.
-    pub(super) async fn ask<T: DeserializeOwned>(
-        &self,
-        id: ExecutionId,
-        verb: &str,
-        body: impl Serialize + Send + Sync,
-    ) -> Answer<T> {
-        self.post(&["executions", &id.to_string(), verb], &body, 0).await
-    }
-
     /// Returns the end of an execution with the exact bytes of its result, and waits for it up to `wait_ms`.
     pub(super) async fn result_within(&self, id: &ExecutionId, wait_ms: u64) -> Answer<ExecutionEnd> {
         let query = ResultQuery { wait_ms: Some(WaitMs(wait_ms)), encoding: EXACT };

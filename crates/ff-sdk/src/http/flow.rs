@@ -8,8 +8,6 @@ use ff_core::contracts::{
 };
 use ff_core::query::DescribeFlow;
 use ff_core::types::FlowId;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use super::HttpConnection;
 use super::error::{unreadable, unwritable};
@@ -24,15 +22,16 @@ impl Handle<CreateFlowArgs, SubmittedFlow> for HttpConnection {
 
 impl Handle<GrowFlowArgs, GrownFlow> for HttpConnection {
     async fn handle(&self, args: GrowFlowArgs) -> Answer<GrownFlow> {
-        let id = args.flow_id;
+        let id = args.flow_id.to_string();
         let grow = ff_api::GrowFlow::of(args).map_err(unwritable)?;
-        self.ask_flow(&id, "grow", grow).await
+        self.post(&["flows", &id, "grow"], &grow, 0).await
     }
 }
 
 impl Handle<CancelFlowArgs, FlowCancelled> for HttpConnection {
     async fn handle(&self, args: CancelFlowArgs) -> Answer<FlowCancelled> {
-        self.ask_flow(&args.flow_id.clone(), "cancel", ff_api::CancelFlow::of(args)).await
+        let id = args.flow_id.to_string();
+        self.post(&["flows", &id, "cancel"], &ff_api::CancelFlow::of(args), 0).await
     }
 }
 
@@ -90,15 +89,5 @@ impl HttpConnection {
         let query =
             FlowEventsQuery { from: Some(args.from), limit: Some(Limit(args.limit)), wait_ms: Some(WaitMs(wait_ms)) };
         self.get(&["flows", &args.flow_id.to_string(), "events"], query, wait_ms).await
-    }
-
-    /// Sends a POST request about one flow.
-    async fn ask_flow<T: DeserializeOwned>(
-        &self,
-        id: &FlowId,
-        verb: &str,
-        body: impl Serialize + Send + Sync,
-    ) -> Answer<T> {
-        self.post(&["flows", &id.to_string(), verb], &body, 0).await
     }
 }

@@ -66,7 +66,7 @@ impl EngineBackend for HttpBackend {
     }
 
     async fn delete_quota(&self, QuotaRef { namespace, name }: QuotaRef) -> Answer<QuotaDeleted> {
-        let delete = ff_api::DeleteQuota { namespace: Some(self.connection.effective_namespace(&namespace)) };
+        let delete = ff_api::DeleteQuota { namespace: self.own(&namespace) };
         self.connection.post(&["quotas", name.as_str(), "delete"], &delete, 0).await
     }
 
@@ -83,12 +83,12 @@ impl EngineBackend for HttpBackend {
     }
 
     async fn delete_budget(&self, BudgetRef { namespace, name }: BudgetRef) -> Answer<BudgetDeleted> {
-        let delete = ff_api::DeleteBudget { namespace: Some(self.connection.effective_namespace(&namespace)) };
+        let delete = ff_api::DeleteBudget { namespace: self.own(&namespace) };
         self.connection.post(&["budgets", name.as_str(), "delete"], &delete, 0).await
     }
 
     async fn reset_budget(&self, BudgetRef { namespace, name }: BudgetRef) -> Answer<BudgetReset> {
-        let reset = ff_api::ResetBudget { namespace: Some(self.connection.effective_namespace(&namespace)) };
+        let reset = ff_api::ResetBudget { namespace: self.own(&namespace) };
         self.connection.post(&["budgets", name.as_str(), "reset"], &reset, 0).await
     }
 
@@ -110,13 +110,12 @@ impl EngineBackend for HttpBackend {
 
     async fn put_schedule(&self, args: PutScheduleArgs) -> Answer<ScheduleInfo> {
         let PutScheduleArgs { schedule: ScheduleRef { namespace, name }, definition } = args;
-        let namespace = self.connection.effective_namespace(&namespace);
-        let put = ff_api::PutSchedule::of(Some(namespace), definition).map_err(unwritable)?;
+        let put = ff_api::PutSchedule::of(self.own(&namespace), definition).map_err(unwritable)?;
         self.post_schedule(&[name.as_str()], &put).await
     }
 
     async fn delete_schedule(&self, ScheduleRef { namespace, name }: ScheduleRef) -> Answer<ScheduleDeleted> {
-        let delete = ff_api::DeleteSchedule { namespace: Some(self.connection.effective_namespace(&namespace)) };
+        let delete = ff_api::DeleteSchedule { namespace: self.own(&namespace) };
         self.connection.post(&["schedules", name.as_str(), "delete"], &delete, 0).await
     }
 
@@ -137,25 +136,24 @@ impl EngineBackend for HttpBackend {
     async fn pause_schedule(&self, args: PauseScheduleArgs) -> Answer<ScheduleInfo> {
         args.check()?;
         let PauseScheduleArgs { schedule: ScheduleRef { namespace, name }, reason } = args;
-        let pause = ff_api::PauseSchedule { namespace: Some(self.connection.effective_namespace(&namespace)), reason };
+        let pause = ff_api::PauseSchedule { namespace: self.own(&namespace), reason };
         self.post_schedule(&[name.as_str(), "pause"], &pause).await
     }
 
     async fn resume_schedule(&self, ScheduleRef { namespace, name }: ScheduleRef) -> Answer<ScheduleInfo> {
-        let resume = ff_api::ResumeSchedule { namespace: Some(self.connection.effective_namespace(&namespace)) };
+        let resume = ff_api::ResumeSchedule { namespace: self.own(&namespace) };
         self.post_schedule(&[name.as_str(), "resume"], &resume).await
     }
 
     async fn trigger_schedule(&self, ScheduleRef { namespace, name }: ScheduleRef) -> Answer<TickRecord> {
-        let trigger = ff_api::TriggerSchedule { namespace: Some(self.connection.effective_namespace(&namespace)) };
+        let trigger = ff_api::TriggerSchedule { namespace: self.own(&namespace) };
         self.connection.post(&["schedules", name.as_str(), "trigger"], &trigger, 0).await
     }
 
     async fn backfill_schedule(&self, args: BackfillArgs) -> Answer<BackfilledTicks> {
         args.check()?;
         let BackfillArgs { schedule: ScheduleRef { namespace, name }, from, to } = args;
-        let backfill =
-            ff_api::BackfillSchedule { namespace: Some(self.connection.effective_namespace(&namespace)), from, to };
+        let backfill = ff_api::BackfillSchedule { namespace: self.own(&namespace), from, to };
         self.connection.post(&["schedules", name.as_str(), "backfill"], &backfill, 0).await
     }
 
@@ -186,6 +184,11 @@ fn named(namespace: Namespace) -> NamespaceQuery {
 }
 
 impl HttpBackend {
+    /// Returns the namespace to name in a body.
+    fn own(&self, named: &Namespace) -> Option<Namespace> {
+        Some(self.connection.effective_namespace(named))
+    }
+
     /// Sends a change of a schedule, and returns the changed schedule.
     async fn post_schedule(&self, path: &[&str], body: &(impl Serialize + Sync)) -> Answer<ScheduleInfo> {
         let path = [&["schedules"], path].concat();

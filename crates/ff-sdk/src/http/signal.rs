@@ -13,7 +13,8 @@ use super::execution::EXACT;
 
 impl Handle<DeliverArgs, DeliveredSignal> for HttpConnection {
     async fn handle(&self, args: DeliverArgs) -> Answer<DeliveredSignal> {
-        self.ask(args.execution_id, "signals", ff_api::Deliver::of(args)).await
+        let id = args.execution_id.to_string();
+        self.post(&["executions", &id, "signals"], &ff_api::Deliver::of(args), 0).await
     }
 }
 

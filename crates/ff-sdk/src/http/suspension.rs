@@ -15,9 +15,9 @@ use super::error::unwritable;
 
 impl Handle<SuspendArgs, SuspendedExecution> for HttpConnection {
     async fn handle(&self, args: SuspendArgs) -> Answer<SuspendedExecution> {
-        let id = args.execution_id;
+        let id = args.execution_id.to_string();
         let suspend = ff_api::Suspend::of(args).map_err(unwritable)?;
-        self.ask(id, "suspend", suspend).await
+        self.post(&["executions", &id, "suspend"], &suspend, 0).await
     }
 }
 
@@ -36,7 +36,8 @@ impl Handle<ResumeArgs, ResumedExecution> for HttpConnection {
             OperatorDecision::Approve => "approve",
             OperatorDecision::Reject => "reject",
         };
-        self.ask(args.execution_id, verb, ff_api::Decide::of(args)).await
+        let id = args.execution_id.to_string();
+        self.post(&["executions", &id, verb], &ff_api::Decide::of(args), 0).await
     }
 }
 
