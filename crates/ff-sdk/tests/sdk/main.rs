@@ -4,6 +4,7 @@
 
 mod agent;
 mod connecting;
+mod fixture;
 mod flows;
 mod operator;
 mod steps;

@@ -1,8 +1,5 @@
 //! An operator's calls from Rust: searches, tags, priorities, bulk actions, lanes, workers and events.
 
-use std::future::Future;
-use std::time::Duration;
-
 use ff_sdk::core::contracts::ListWorkersArgs;
 use ff_sdk::core::engine_error::Code;
 use ff_sdk::core::event::{EventCursor, EventKind};
@@ -10,18 +7,9 @@ use ff_sdk::core::lane::LaneState;
 use ff_sdk::core::state::{BlockingReason, PublicState};
 use ff_sdk::core::types::ExecutionId;
 use ff_sdk::core::worker::Worker;
-use ff_sdk::{BulkReport, Client, Context, Fault, FlowFabric, Job, Reply, Search};
-use tokio::sync::oneshot;
+use ff_sdk::{BulkReport, Client, Context, Fault, Job, Reply, Search};
 
-/// Connects to a store in memory, with an engine.
-async fn fabric() -> FlowFabric {
-    ff_sdk::connect("memory:").await.unwrap()
-}
-
-/// Awaits a future with a time limit, so that a test fails instead of hanging.
-async fn in_time<T>(what: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(10), what).await.expect("it did not happen within ten seconds")
-}
+use crate::fixture::{fabric, in_time, start};
 
 async fn submit(client: &Client, job: Job) -> ExecutionId {
     client.submit(job).await.unwrap().execution_id
@@ -126,11 +114,8 @@ async fn a_held_lane_is_released() {
 async fn a_worker_is_seen_until_it_has_stopped() {
     let ff = fabric().await;
     let client = ff.client();
-    let (stop, stopped) = oneshot::channel::<()>();
     let worker = ff.worker("resizer").lane("images").on("resize", |_: Context| async { Ok::<_, Fault>(Reply::done()) });
-    let running = tokio::spawn(worker.run_until(async move {
-        let _ = stopped.await;
-    }));
+    let (stop, running) = start(worker);
     let seen = async {
         loop {
             if let Some(worker) = workers(&client).await.pop() {

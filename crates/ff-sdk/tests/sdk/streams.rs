@@ -1,6 +1,5 @@
 //! The output of handlers, and readers that follow it.
 
-use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,32 +11,16 @@ use ff_sdk::core::limits;
 use ff_sdk::core::policy::{Backoff, Policy};
 use ff_sdk::core::stream::StreamMode;
 use ff_sdk::core::types::{ExecutionId, FrameType};
-use ff_sdk::{Context, Fault, FlowFabric, Job, Reply, Signal, Worker};
+use ff_sdk::{Context, Fault, FlowFabric, Job, Reply, Signal};
 use serde_json::json;
 use tokio::sync::{Notify, oneshot};
 
-async fn fabric() -> FlowFabric {
-    ff_sdk::connect("memory:").await.unwrap()
-}
-
-/// Runs a worker until the returned sender is dropped.
-fn start(worker: Worker) -> oneshot::Sender<()> {
-    let (stop, stopped) = oneshot::channel();
-    tokio::spawn(worker.run_until(async move {
-        let _ = stopped.await;
-    }));
-    stop
-}
+use crate::fixture::{fabric, in_time, start};
 
 async fn submit(ff: &FlowFabric) -> ExecutionId {
     let mut policy = Policy::default();
     policy.retry_policy.backoff = Backoff::Fixed { delay_ms: 0, jitter: false };
     ff.client().submit(Job::new("talk", &()).policy(policy)).await.unwrap().execution_id
-}
-
-/// Awaits a future with a time limit, so that a test fails instead of hanging.
-async fn in_time<T>(what: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(20), what).await.expect("it did not happen within twenty seconds")
 }
 
 /// Reads the output of an execution until its end, in short form.

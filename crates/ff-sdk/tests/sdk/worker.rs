@@ -1,6 +1,5 @@
 //! The guarantees of a worker for its handlers.
 
-use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -8,28 +7,10 @@ use std::time::Duration;
 use ff_sdk::core::execution::Outcome;
 use ff_sdk::core::policy::{Backoff, Policy};
 use ff_sdk::core::types::ExecutionId;
-use ff_sdk::{Context, Fault, FlowFabric, Job, Reply, Worker};
-use tokio::sync::{Notify, Semaphore, oneshot};
-use tokio::task::JoinHandle;
+use ff_sdk::{Context, Fault, FlowFabric, Job, Reply};
+use tokio::sync::{Notify, Semaphore};
 
-/// Connects to a store in memory, with an engine.
-async fn fabric() -> FlowFabric {
-    ff_sdk::connect("memory:").await.unwrap()
-}
-
-/// Runs a worker until the returned sender sends or is dropped.
-fn start(worker: Worker) -> (oneshot::Sender<()>, JoinHandle<Result<(), ff_sdk::Error>>) {
-    let (stop, stopped) = oneshot::channel();
-    let running = tokio::spawn(worker.run_until(async move {
-        let _ = stopped.await;
-    }));
-    (stop, running)
-}
-
-/// Awaits a future with a time limit, so that a test fails instead of hanging.
-async fn in_time<T>(what: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(10), what).await.expect("it did not happen within ten seconds")
-}
+use crate::fixture::{fabric, in_time, start, submit};
 
 /// Lets this much real time pass, and checks that the execution does not end during that time.
 async fn let_pass(ff: &FlowFabric, id: &ExecutionId, ms: u64) {
@@ -41,7 +22,7 @@ async fn a_typed_handler_gets_its_payload_and_gives_its_result() {
     let ff = fabric().await;
     let worker = ff.worker("w").on("double", |_: Context, n: u64| async move { Ok::<_, Fault>(n * 2) });
     let (_stop, _running) = start(worker);
-    let id = ff.client().submit(Job::new("double", &21)).await.unwrap().execution_id;
+    let id = submit(&ff, Job::new("double", &21)).await;
     let end = in_time(ff.client().wait(&id)).await.unwrap();
     assert_eq!(end.json::<u64>().unwrap(), 42);
 }
@@ -51,7 +32,7 @@ async fn a_payload_that_cannot_be_read_fails_for_good() {
     let ff = fabric().await;
     let worker = ff.worker("w").on("double", |_: Context, n: u64| async move { Ok::<_, Fault>(n) });
     let (_stop, _running) = start(worker);
-    let id = ff.client().submit(Job::new("double", &"not a number")).await.unwrap().execution_id;
+    let id = submit(&ff, Job::new("double", &"not a number")).await;
     let end = in_time(ff.client().wait(&id)).await.unwrap();
     assert_eq!(end.0.outcome, Outcome::Failed);
     assert_eq!(end.0.failure.unwrap().category.as_str(), "invalid_payload");
@@ -71,11 +52,11 @@ async fn a_panic_fails_the_execution_and_the_worker_continues() {
     let (_stop, _running) = start(worker);
     let mut policy = Policy::default();
     policy.retry_policy.max_retries = 0;
-    let bad = ff.client().submit(Job::new("explode", &()).policy(policy)).await.unwrap().execution_id;
+    let bad = submit(&ff, Job::new("explode", &()).policy(policy)).await;
     let end = in_time(ff.client().wait(&bad)).await.unwrap();
     let failure = end.0.failure.unwrap();
     assert_eq!((failure.category.as_str(), failure.message.as_str()), ("panic", "a wire was cut"));
-    let good = ff.client().submit(Job::new("work", &())).await.unwrap().execution_id;
+    let good = submit(&ff, Job::new("work", &())).await;
     assert_eq!(in_time(ff.client().wait(&good)).await.unwrap().0.outcome, Outcome::Success);
 }
 
@@ -83,8 +64,8 @@ async fn a_panic_fails_the_execution_and_the_worker_continues() {
 async fn kinds_without_a_handler_are_left_to_others() {
     let ff = fabric().await;
     let (_stop, _running) = start(ff.worker("a").on("known", |_: Context| async { Ok::<_, Fault>(1) }));
-    let foreign = ff.client().submit(Job::new("foreign", &())).await.unwrap().execution_id;
-    let known = ff.client().submit(Job::new("known", &())).await.unwrap().execution_id;
+    let foreign = submit(&ff, Job::new("foreign", &())).await;
+    let known = submit(&ff, Job::new("known", &())).await;
     in_time(ff.client().wait(&known)).await.unwrap();
     assert_eq!(ff.client().get(&foreign).await.unwrap().attempts_made, 0);
     let (_stop, _running) = start(ff.worker("b").on("foreign", |_: Context| async { Ok::<_, Fault>(2) }));
@@ -137,7 +118,7 @@ async fn a_cancellation_reaches_the_handler_at_once() {
         }
     });
     let (_stop, _running) = start(worker);
-    let id = ff.client().submit(Job::new("wait", &())).await.unwrap().execution_id;
+    let id = submit(&ff, Job::new("wait", &())).await;
     in_time(started.notified()).await;
     ff.client().cancel(&id, None).await.unwrap();
     in_time(stopped.notified()).await;
@@ -159,7 +140,7 @@ async fn a_lease_is_kept_alive_past_its_ttl() {
         }
     });
     let (_stop, _running) = start(worker);
-    let id = ff.client().submit(Job::new("slow", &())).await.unwrap().execution_id;
+    let id = submit(&ff, Job::new("slow", &())).await;
     in_time(started.notified()).await;
     let_pass(&ff, &id, 1_800).await;
     go_on.notify_one();
@@ -182,10 +163,10 @@ async fn a_stopping_worker_finishes_what_it_holds() {
         }
     });
     let (stop, running) = start(worker);
-    let held = ff.client().submit(Job::new("slow", &())).await.unwrap().execution_id;
+    let held = submit(&ff, Job::new("slow", &())).await;
     in_time(started.notified()).await;
     stop.send(()).unwrap();
-    let later = ff.client().submit(Job::new("slow", &())).await.unwrap().execution_id;
+    let later = submit(&ff, Job::new("slow", &())).await;
     go_on.notify_one();
     in_time(running).await.unwrap().unwrap();
     assert_eq!(ff.client().result(&held).await.unwrap().json::<String>().unwrap(), "done");
@@ -200,7 +181,7 @@ async fn delayed_work_continues_in_the_same_attempt() {
         Ok::<_, Fault>(reply)
     });
     let (_stop, _running) = start(worker);
-    let id = ff.client().submit(Job::new("nap", &())).await.unwrap().execution_id;
+    let id = submit(&ff, Job::new("nap", &())).await;
     in_time(ff.client().wait(&id)).await.unwrap();
     let attempts = ff.client().attempts(&id).await.unwrap();
     assert_eq!((attempts.attempts.len(), attempts.leases.len()), (1, 1));
@@ -221,10 +202,10 @@ async fn an_error_is_retried_and_a_permanent_fault_is_not() {
     let (_stop, _running) = start(worker);
     let mut policy = Policy::default();
     policy.retry_policy.backoff = Backoff::Fixed { delay_ms: 1, jitter: false };
-    let retried = ff.client().submit(Job::new("parse", &()).policy(policy)).await.unwrap().execution_id;
+    let retried = submit(&ff, Job::new("parse", &()).policy(policy)).await;
     assert_eq!(in_time(ff.client().wait(&retried)).await.unwrap().0.outcome, Outcome::Success);
     assert_eq!(ff.client().get(&retried).await.unwrap().retries, 1);
-    let refused = ff.client().submit(Job::new("refuse", &())).await.unwrap().execution_id;
+    let refused = submit(&ff, Job::new("refuse", &())).await;
     assert_eq!(in_time(ff.client().wait(&refused)).await.unwrap().0.outcome, Outcome::Failed);
     assert_eq!(ff.client().get(&refused).await.unwrap().retries, 0);
 }
@@ -244,7 +225,7 @@ async fn progress_is_seen_while_the_work_runs() {
         }
     });
     let (_stop, _running) = start(worker);
-    let id = ff.client().submit(Job::new("read", &())).await.unwrap().execution_id;
+    let id = submit(&ff, Job::new("read", &())).await;
     in_time(on_progress.notified()).await;
     let progress = ff.client().get(&id).await.unwrap().progress.unwrap();
     assert_eq!((progress.percent, progress.message.as_deref()), (Some(40), Some("reading")));
