@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::world::{World, words};
 
 #[test]
 fn an_execution_is_held_and_released() {
@@ -132,23 +132,8 @@ fn a_debounced_submission_replaces_the_one_before_it() {
 #[test]
 fn a_budget_is_made_changed_shown_and_deleted() {
     let world = World::start();
-    world.ok(&[
-        "budgets",
-        "create",
-        "agent",
-        "--scope",
-        "kind:a",
-        "--hard",
-        "tokens=100",
-        "--soft",
-        "tokens=80",
-        "--reset",
-        "day@Europe/Berlin",
-        "--estimate",
-        "tokens=10",
-        "--on-hard-limit",
-        "fail",
-    ]);
+    let limits = "--scope kind:a --hard tokens=100 --soft tokens=80 --reset day@Europe/Berlin";
+    world.ok(&words(&format!("budgets create agent {limits} --estimate tokens=10 --on-hard-limit fail")));
     world.run(&["budgets", "create", "agent", "--hard", "tokens=1"]).refused(2, "change it with ff budgets set");
     world.ok(&["budgets", "set", "agent", "--hard", "tokens=200", "--hard", "usd_micros=5"]);
     let info = world.json(&["budgets", "show", "agent"]);

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::servers::{Flavour, Process};
-use crate::world::{CommandRun, World, command};
+use crate::world::{World, run_in};
 
 #[test]
 fn a_lifecycle_is_compared_with_its_floor_on_a_file() {
@@ -15,7 +15,7 @@ fn a_lifecycle_is_compared_with_its_floor_on_a_file() {
     percentiles(&report, &["submit", "claim", "complete", "submit_to_start"]);
     assert!(report["figures"]["bytes_per_execution"].as_f64().unwrap() > 100.0, "{report}");
     assert!(report["figures"]["steps_per_commit"].as_f64().unwrap() >= 1.0, "{report}");
-    assert!(report["figures"]["process_us_per_lifecycle"].as_f64().unwrap() > 0.0, "{report}");
+    positive(&report, &["process_us_per_lifecycle"]);
     assert_eq!((&report["settings"]["job"], &report["settings"]["bulk"]), (&"typical".into(), &false.into()));
     let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
     assert!(left.iter().all(|name| !name.to_string_lossy().contains("floor")), "{left:?}");
@@ -29,22 +29,17 @@ fn a_lifecycle_is_compared_with_its_floor_on_a_server() {
     percentiles(&report, &["submit", "claim", "complete", "submit_to_start"]);
     let inner = report["figures"]["inner_calls_per_lifecycle"].as_f64().unwrap();
     assert!(inner > 8.0 && inner <= 28.0, "{report}");
-    for time in ["server_us_per_lifecycle", "function_us_per_lifecycle"] {
-        assert!(report["figures"][time].as_f64().unwrap() > 0.0, "{time}: {report}");
-    }
+    positive(&report, &["server_us_per_lifecycle", "function_us_per_lifecycle"]);
     assert_eq!(server.ask(&["EVAL", "return #redis.call('KEYS', 'ff:bench*')", "0"]), ":0");
     assert!(!server.ask(&["FUNCTION", "LIST"]).contains("flowfabric_bench"));
-    let doctor = CommandRun::of(command(folder.path(), &["doctor", "--store", &server.url()])).ok();
-    assert!(doctor.ends_with("nothing is wrong"), "{doctor}");
+    sound(folder.path(), &server.url());
 }
 
 #[test]
 fn executions_with_a_budget_are_compared_with_executions_without() {
     let folder = tempfile::tempdir().unwrap();
     let report = bench(folder.path(), &["budget", "--store", "sqlite:bench.db", "--count", "100", "--workers", "4"]);
-    for figure in ["without_budget_per_s", "with_to_without", "report_p50_ms"] {
-        assert!(report["figures"][figure].as_f64().unwrap() > 0.0, "{figure}: {report}");
-    }
+    positive(&report, &["without_budget_per_s", "with_to_without", "report_p50_ms"]);
 }
 
 #[test]
@@ -54,9 +49,7 @@ fn executions_with_a_quota_are_compared_with_executions_without() {
         folder.path(),
         &["quota", "--store", "sqlite:bench.db", "--count", "200", "--keys", "20", "--workers", "4"],
     );
-    for figure in ["without_quota_per_s", "with_to_without", "last_key_begins_at"] {
-        assert!(report["figures"][figure].as_f64().unwrap() > 0.0, "{figure}: {report}");
-    }
+    positive(&report, &["without_quota_per_s", "with_to_without", "last_key_begins_at"]);
 }
 
 /// A typical job takes more space than a plain one, and the store is valid after both.
@@ -70,12 +63,11 @@ fn typical_and_plain_jobs_are_submitted_in_bulk() {
         );
         compared(&report);
         assert_eq!((&report["settings"]["job"], &report["settings"]["bulk"]), (&job.into(), &true.into()));
-        assert!(report["figures"]["submitted_per_s"].as_f64().unwrap() > 0.0, "{report}");
+        positive(&report, &["submitted_per_s"]);
         report["figures"]["bytes_per_execution"].as_f64().unwrap()
     };
     assert!(measured("typical") > measured("plain"));
-    let listed = CommandRun::of(command(folder.path(), &["doctor", "--store", &server.url()])).ok();
-    assert!(listed.ends_with("nothing is wrong"), "{listed}");
+    sound(folder.path(), &server.url());
 }
 
 #[test]
@@ -85,7 +77,7 @@ fn a_store_with_finished_executions_is_compared_with_the_empty_one() {
     let report = bench(folder.path(), &["lifecycle", "--store", store, "--count", "200", "--kept", "300"]);
     compared(&report);
     assert_eq!(report["settings"]["kept"], 300);
-    assert!(report["figures"]["kept_to_empty"].as_f64().unwrap() > 0.0, "{report}");
+    positive(&report, &["kept_to_empty"]);
 }
 
 #[test]
@@ -106,9 +98,9 @@ fn claims_are_compared_by_how_many_wait() {
     let waiting = ["claim", "--store", "memory:", "--waiting", "4000,8000"];
     let report = bench(folder.path(), &waiting);
     percentiles(&report, &["claim_4000", "claim_8000"]);
-    assert!(report["figures"]["cost_of_many_over_few"].as_f64().unwrap() > 0.0, "{report}");
+    positive(&report, &["cost_of_many_over_few"]);
     let backwards = ["bench", "claim", "--store", "memory:", "--waiting", "8000,4000"];
-    CommandRun::of(command(folder.path(), &backwards)).refused(2, "the fewest first");
+    run_in(folder.path(), &backwards).refused(2, "the fewest first");
 }
 
 #[test]
@@ -119,8 +111,7 @@ fn a_suspension_is_measured_on_a_file_and_on_a_server() {
         assert_eq!(report["scenario"], "suspend");
         assert!(report["throughput_per_s"].as_f64().is_some_and(|rate| rate > 0.0), "{report}");
         percentiles(&report, &["suspend", "deliver", "claim", "suspend_to_resume"]);
-        let doctor = CommandRun::of(command(folder.path(), &["doctor", "--store", store])).ok();
-        assert!(doctor.ends_with("nothing is wrong"), "{doctor}");
+        sound(folder.path(), store);
     }
 }
 
@@ -132,11 +123,8 @@ fn executions_with_steps_are_compared_with_executions_without() {
         compared(&report);
         assert_eq!((&report["scenario"], &report["settings"]["steps"]), (&"steps".into(), &3.into()));
         percentiles(&report, &["record_step"]);
-        for figure in ["lifecycles_per_s", "steps_to_lifecycles"] {
-            assert!(report["figures"][figure].as_f64().is_some_and(|figure| figure > 0.0), "{report}");
-        }
-        let doctor = CommandRun::of(command(folder.path(), &["doctor", "--store", store])).ok();
-        assert!(doctor.ends_with("nothing is wrong"), "{doctor}");
+        positive(&report, &["lifecycles_per_s", "steps_to_lifecycles"]);
+        sound(folder.path(), store);
     }
 }
 
@@ -151,8 +139,7 @@ fn output_is_measured_on_a_file_and_on_a_server() {
         percentiles(&report, &[&["append_frames", "frame_to_reader"][..], &over_a_server].concat());
         assert_eq!(report["figures"]["starved_readers"], 0.0, "{report}");
         assert!(report["figures"]["server_mib"].as_f64().is_some_and(|mib| mib > 1.0), "{report}");
-        let doctor = CommandRun::of(command(folder.path(), &["doctor", "--store", store])).ok();
-        assert!(doctor.ends_with("nothing is wrong"), "{doctor}");
+        sound(folder.path(), store);
     }
 }
 
@@ -167,7 +154,7 @@ fn an_idle_engine_asks_a_server_next_to_nothing() {
 #[test]
 fn bench_refuses_invalid_arguments() {
     let folder = tempfile::tempdir().unwrap();
-    let bench = |args: &[&str]| CommandRun::of(command(folder.path(), &[&["bench", "lifecycle"], args].concat()));
+    let bench = |args: &[&str]| run_in(folder.path(), &[&["bench", "lifecycle"], args].concat());
     bench(&["--store", "http://127.0.0.1:7070"]).refused(2, "a server, not a store");
     bench(&["--store", "memory:", "--workers", "0"]).refused(2, "must be a whole number from 1 to 1000000000");
     let most = u64::MAX.to_string();
@@ -182,7 +169,7 @@ fn bench_refuses_invalid_arguments() {
 
 /// Runs a benchmark and returns its report. A slow one also says on standard error how far it is.
 fn bench(folder: &std::path::Path, args: &[&str]) -> Value {
-    let run = CommandRun::of(command(folder, &[&["bench"], args, &["--json"]].concat()));
+    let run = run_in(folder, &[&["bench"], args, &["--json"]].concat());
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     serde_json::from_str(run.text()).unwrap_or_else(|error| panic!("{error}: {}", run.text()))
 }
@@ -196,6 +183,18 @@ fn compared(report: &Value) {
         assert!(!report["settings"][name].is_null(), "{name}: {report}");
     }
     assert!(report["machine"]["cores"].as_u64().is_some_and(|cores| cores > 0), "{report}");
+}
+
+/// Asserts that a store is valid.
+fn sound(folder: &std::path::Path, store: &str) {
+    let doctor = run_in(folder, &["doctor", "--store", store]).ok();
+    assert!(doctor.ends_with("nothing is wrong"), "{doctor}");
+}
+
+fn positive(report: &Value, figures: &[&str]) {
+    for name in figures {
+        assert!(report["figures"][name].as_f64().is_some_and(|figure| figure > 0.0), "{name}: {report}");
+    }
 }
 
 fn percentiles(report: &Value, names: &[&str]) {

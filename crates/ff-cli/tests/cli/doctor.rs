@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{CommandRun, World, command};
+use crate::world::{World, run_in};
 
 #[test]
 fn a_sound_store_is_found_sound() {
@@ -15,8 +15,8 @@ fn a_sound_store_is_found_sound() {
     assert!(world.ok(&["doctor"]).contains("2 executions"));
     let folder = world.stop();
     let direct = ["doctor", "--store", "sqlite:.flowfabric/flowfabric.db"];
-    assert!(CommandRun::of(command(folder.path(), &direct)).ok().contains("2 executions"));
-    let direct = CommandRun::of(command(folder.path(), &[&direct[..], &["--json"]].concat())).json();
+    assert!(run_in(folder.path(), &direct).ok().contains("2 executions"));
+    let direct = run_in(folder.path(), &[&direct[..], &["--json"]].concat()).json();
     assert_eq!(direct, through_server);
 }
 
@@ -28,7 +28,7 @@ fn doctor_reports_damage_with_the_execution_and_the_invariant() {
     let file = folder.path().join(".flowfabric/flowfabric.db");
     rusqlite::Connection::open(file).unwrap().execute("DELETE FROM submission", ()).unwrap();
 
-    let direct = CommandRun::of(command(folder.path(), &["doctor", "--store", "sqlite:.flowfabric/flowfabric.db"]));
+    let direct = run_in(folder.path(), &["doctor", "--store", "sqlite:.flowfabric/flowfabric.db"]);
     assert_eq!((direct.code, direct.stderr.as_str()), (Some(1), ""));
     let text = direct.text();
     assert!(
@@ -46,7 +46,7 @@ fn doctor_reports_damage_with_the_execution_and_the_invariant() {
 #[test]
 fn a_store_that_cannot_be_examined_is_not_called_sound() {
     let world = World::start();
-    let doctor = |store: &str| CommandRun::of(command(world.folder.path(), &["doctor", "--store", store]));
+    let doctor = |store: &str| run_in(world.folder.path(), &["doctor", "--store", store]);
     doctor("sqlite:.flowfabric/flowfabric.db").refused(1, "in use");
     doctor("sqlite:missing.db").refused(1, "missing.db");
     assert!(!world.folder.path().join("missing.db").exists());

@@ -2,28 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::world::{World, words};
 
 #[test]
 fn a_schedule_is_created_shown_paused_triggered_and_deleted() {
     let world = World::start();
-    let create = [
-        "schedules",
-        "create",
-        "report",
-        "--cron",
-        "0 9 * * *",
-        "--time-zone",
-        "Europe/Berlin",
-        "--kind",
-        "report",
-        "--payload",
-        r#"{"for":"{{tick}}"}"#,
-        "--lane",
-        "slow",
-        "--tag",
-        "by={{schedule}}",
-    ];
+    let options =
+        r#"--time-zone Europe/Berlin --kind report --payload {"for":"{{tick}}"} --lane slow --tag by={{schedule}}"#;
+    let create = [&["schedules", "create", "report", "--cron", "0 9 * * *"], &words(options)[..]].concat();
     let made = world.json(&create);
     assert_eq!((&made["name"], &made["definition"]["cron"]), (&json!("report"), &json!("0 9 * * *")));
     assert_eq!(made["definition"]["execution"]["payload"], json!({"for": "{{tick}}"}));

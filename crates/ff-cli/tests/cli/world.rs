@@ -108,6 +108,22 @@ pub(crate) fn command<S: AsRef<OsStr>>(folder: &Path, args: &[S]) -> Command {
     program(env!("CARGO_BIN_EXE_ff"), folder, args)
 }
 
+/// Runs the command `ff` in a folder to its end.
+pub(crate) fn run_in<S: AsRef<OsStr>>(folder: &Path, args: &[S]) -> CommandRun {
+    CommandRun::of(command(folder, args))
+}
+
+/// Splits arguments without spaces.
+pub(crate) fn words(args: &str) -> Vec<&str> {
+    args.split_whitespace().collect()
+}
+
+/// Returns the ids of the executions on a page.
+pub(crate) fn ids(page: &Value) -> Vec<String> {
+    let executions = page["executions"].as_array().unwrap();
+    executions.iter().map(|info| info["execution_id"].as_str().unwrap().to_owned()).collect()
+}
+
 fn program<S: AsRef<OsStr>>(name: &str, folder: &Path, args: &[S]) -> Command {
     let mut command = Command::new(name);
     command.args(args).current_dir(folder);
@@ -186,6 +202,16 @@ impl Process {
         Self { child, stdout, stderr }
     }
 
+    /// Starts a server for a store, on a free port.
+    pub(crate) fn serve(folder: &Path, store: &str) -> Self {
+        Self::start(command(folder, &["server", "--store", store, "--listen", "127.0.0.1:0"]))
+    }
+
+    /// Returns the URL that a server prints.
+    pub(crate) fn url(&self) -> String {
+        self.prints("serving ").split(" at ").nth(1).unwrap().trim().to_owned()
+    }
+
     /// Waits for a line of standard output that contains the text.
     pub(crate) fn prints(&self, text: &str) -> String {
         find(&self.stdout, text).unwrap_or_else(|| {
@@ -224,9 +250,7 @@ impl Process {
         self.signal(Signal::TERM);
         self.wait()
     }
-}
 
-impl Process {
     /// Sends SIGTERM, waits for the exit, and returns the output that has not been read yet.
     pub(crate) fn stop_and_tell(mut self) -> (ExitStatus, String) {
         self.signal(Signal::TERM);

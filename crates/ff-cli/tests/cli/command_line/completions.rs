@@ -6,10 +6,10 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::world::{CommandRun, command};
+use crate::world::run_in;
 
 fn script(shell: &str) -> String {
-    CommandRun::of(command(Path::new(env!("CARGO_TARGET_TMPDIR")), &["completions", shell])).ok()
+    run_in(Path::new(env!("CARGO_TARGET_TMPDIR")), &["completions", shell]).ok()
 }
 
 #[test]
@@ -34,5 +34,5 @@ fn every_shell_has_its_own() {
     ] {
         assert!(script(shell).contains(word), "{shell}");
     }
-    CommandRun::of(command(Path::new(env!("CARGO_TARGET_TMPDIR")), &["completions", "tcsh"])).refused(2, "bash");
+    run_in(Path::new(env!("CARGO_TARGET_TMPDIR")), &["completions", "tcsh"]).refused(2, "bash");
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::world::{CommandRun, World, command};
+use crate::world::{CommandRun, World, command, run_in};
 
 /// Runs `ff` in a folder whose `flowfabric.toml` has this content.
 fn beside(file: &str, args: &[&str], variables: &[(&str, &str)]) -> CommandRun {
@@ -114,7 +114,7 @@ fn a_password_is_never_shown() {
 #[test]
 fn every_setting_is_on_the_page() {
     const BEGIN: &str = "<!-- Written by `FF_BLESS=1 cargo test -p ff-cli --test cli on_the_page`. -->\n";
-    let config = CommandRun::of(command(TempDir::new().unwrap().path(), &["config", "--json"])).json();
+    let config = run_in(TempDir::new().unwrap().path(), &["config", "--json"]).json();
     let mut rows = "| in the file | flag | variable | default | |\n|---|---|---|---|---|\n".to_owned();
     for one in config["settings"].as_array().unwrap() {
         let text = |field: &str| one[field].as_str().unwrap_or_default().replace('|', "\\|");

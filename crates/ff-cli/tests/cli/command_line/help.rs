@@ -4,10 +4,10 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::world::{CommandRun, command};
+use crate::world::{CommandRun, command, run_in};
 
 fn ff(args: &[&str]) -> CommandRun {
-    CommandRun::of(command(Path::new(env!("CARGO_TARGET_TMPDIR")), args))
+    run_in(Path::new(env!("CARGO_TARGET_TMPDIR")), args)
 }
 
 #[test]

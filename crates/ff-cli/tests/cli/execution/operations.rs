@@ -2,12 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{CommandRun, World};
-
-fn ids(page: &Value) -> Vec<String> {
-    let rows = page["executions"].as_array().unwrap();
-    rows.iter().map(|row| row["execution_id"].as_str().unwrap().to_owned()).collect()
-}
+use crate::world::{CommandRun, World, ids};
 
 #[test]
 fn a_listing_is_narrowed_by_kind_tag_and_time() {

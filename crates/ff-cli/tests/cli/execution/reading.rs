@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{CommandRun, World};
+use crate::world::{CommandRun, World, ids};
 
 #[test]
 fn a_listing_shows_ids_whole_and_newest_first() {
@@ -134,15 +134,8 @@ fn a_screen_of_eighty_columns_holds_a_listing() {
     let world = World::start();
     let policy = r#"{"retry_policy":{"max_retries":0}}"#;
     let id = world.ok(&["submit", "a-kind-with-a-rather-long-name", "--policy", policy, "--lane", "mail"]);
-    let _worker = world.spawn(&[
-        "worker",
-        "--lane",
-        "mail",
-        "--kind",
-        "a-kind-with-a-rather-long-name",
-        "--exec",
-        "echo no luck >&2; exit 1",
-    ]);
+    let work = ["--kind", "a-kind-with-a-rather-long-name", "--exec", "echo no luck >&2; exit 1"];
+    let _worker = world.spawn(&[&["worker", "--lane", "mail"], &work[..]].concat());
     world.run(&["result", &id, "--wait"]);
     world.ok(&["submit", "a"]);
     for (columns, has_lane) in [(80, false), (200, true)] {
@@ -182,11 +175,6 @@ fn a_closed_pipe_is_a_quiet_end() {
         let output = child.wait_with_output().unwrap();
         assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), b"".as_slice()), "{args:?}");
     }
-}
-
-fn ids(page: &Value) -> Vec<String> {
-    let executions = page["executions"].as_array().unwrap();
-    executions.iter().map(|info| info["execution_id"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]

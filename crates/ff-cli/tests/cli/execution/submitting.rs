@@ -2,34 +2,15 @@
 
 use serde_json::json;
 
-use crate::world::{CommandRun, World};
+use crate::world::{CommandRun, World, words};
 
 #[test]
 fn every_option_reaches_the_execution() {
     let world = World::start();
     let policy = r#"{"retry_policy":{"max_retries":7},"timeout_policy":{"execution_deadline_ms":60000}}"#;
-    let id = world.ok(&[
-        "submit",
-        "resize",
-        "--payload",
-        "{}",
-        "--lane",
-        "images",
-        "--priority",
-        "9000",
-        "--delay",
-        "2h",
-        "--tag",
-        "customer=acme",
-        "--tag",
-        "note=a=b c",
-        "--idempotency-key",
-        "order 17",
-        "--policy",
-        policy,
-        "--namespace",
-        "team",
-    ]);
+    let submit = words("submit resize --payload {} --lane images --priority 9000 --delay 2h --namespace team");
+    let spaced = ["--tag", "customer=acme", "--tag", "note=a=b c", "--idempotency-key", "order 17", "--policy", policy];
+    let id = world.ok(&[&submit[..], &spaced].concat());
     let info = world.json(&["get", &id]);
     assert_eq!(info["execution_id"], json!(id));
     assert_eq!(info["kind"], "resize");

@@ -9,7 +9,7 @@ use tokio::runtime::Runtime;
 
 use crate::postgres_server::Postgres;
 use crate::servers::{Flavour, Process as Valkey};
-use crate::world::{CommandRun, Process, command};
+use crate::world::{CommandRun, Process, command, run_in};
 
 const CANARY: &str = "canary-8d1f2c";
 /// The canary in base64, encoded without and with quotes.
@@ -54,7 +54,7 @@ fn nothing_secret_is_logged(store: &str, marker: &str) {
         key
     });
     let server = Process::start(loud(folder.path(), &["server", "--store", store, "--listen", "127.0.0.1:0"]));
-    let url = server.prints("serving ").split(" at ").nth(1).unwrap().trim().to_owned();
+    let url = server.url();
     let ff = |args: &[&str]| {
         let mut command = loud(folder.path(), args);
         command.env("FF_SERVER", &url).envs(key.as_ref().map(|key| ("FF_API_KEY", key)));
@@ -123,8 +123,8 @@ fn libraries_do_not_log_at_any_verbosity() {
     let store = database.url("flowfabric");
     let args = ["server", "--store", &store, "--listen", "127.0.0.1:0", "--log-format", "json", "-vvv"];
     let server = Process::start(command(folder.path(), &args));
-    let url = server.prints("serving ").split(" at ").nth(1).unwrap().trim().to_owned();
-    CommandRun::of(command(folder.path(), &["submit", "later", "--server", &url])).ok();
+    let url = server.url();
+    run_in(folder.path(), &["submit", "later", "--server", &url]).ok();
     let (status, output) = server.stop_and_tell();
     assert!(status.success());
     let lines: Vec<Value> = output.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::world::{CommandRun, Process, command};
+use crate::world::{CommandRun, Process, command, run_in};
 
 /// A server for a store with keys.
 struct KeyedServer {
@@ -21,7 +21,7 @@ impl KeyedServer {
     fn start(flags: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let create = ["keys", "create", "--store", "sqlite:a.db", "--name", "root", "--role", "admin"];
-        let made = CommandRun::of(command(folder.path(), &create));
+        let made = run_in(folder.path(), &create);
         assert!(made.stderr.contains("shown this once"), "{}", made.stderr);
         let admin = made.text().trim_end().to_owned();
         let serve = [&["server", "--store", "sqlite:a.db", "--listen", "0.0.0.0:0"], flags].concat();
@@ -171,20 +171,20 @@ fn keys_create_refuses_invalid_roles_namespaces_and_stores() {
     let folder = tempfile::tempdir().unwrap();
     let create = |args: &[&str]| {
         let args = [&["keys", "create", "--store", "sqlite:a.db", "--name", "x"], args].concat();
-        CommandRun::of(command(folder.path(), &args))
+        run_in(folder.path(), &args)
     };
     create(&["--role", "nobody"]).refused(2, "must be one of submit, work, signal, operate and admin");
     create(&["--role", "submit", "--every-namespace"]).refused(2, "namespace");
     create(&["--role", "admin", "--namespace", "acme"]).refused(2, "namespace");
     let memory = ["keys", "create", "--store", "memory:", "--name", "x", "--role", "admin"];
-    CommandRun::of(command(folder.path(), &memory)).refused(2, "keeps no keys");
+    run_in(folder.path(), &memory).refused(2, "keeps no keys");
 }
 
 #[test]
 fn a_store_without_keys_is_served_on_loopback_only_and_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let anywhere = ["server", "--store", "sqlite:a.db", "--listen", "0.0.0.0:0"];
-    CommandRun::of(command(folder.path(), &anywhere))
+    run_in(folder.path(), &anywhere)
         .refused(2, "must be while the store has no API keys; create one with `ff keys create`");
     let here = Process::start(command(folder.path(), &["server", "--store", "sqlite:a.db", "--listen", "127.0.0.1:0"]));
     here.prints("the store has no API keys: listening on loopback only");
@@ -209,10 +209,10 @@ fn a_server_proves_its_name_and_a_client_believes_only_whom_it_trusts() {
 
     let broken =
         ["server", "--store", "sqlite:b.db", "--tls-cert", &file("nowhere.crt"), "--tls-key", &file("server.key")];
-    CommandRun::of(command(secured.folder.path(), &broken)).refused(2, "nowhere.crt cannot be read");
+    run_in(secured.folder.path(), &broken).refused(2, "nowhere.crt cannot be read");
     let swapped =
         ["server", "--store", "sqlite:b.db", "--tls-cert", &file("server.crt"), "--tls-key", &file("authority.key")];
-    CommandRun::of(command(secured.folder.path(), &swapped)).refused(2, "authority.key does not fit");
+    run_in(secured.folder.path(), &swapped).refused(2, "authority.key does not fit");
 }
 
 /// Creates a certificate authority, and a certificate signed by it for this machine.

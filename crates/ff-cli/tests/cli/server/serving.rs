@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 
 use serde_json::Value;
 
-use crate::world::{CommandRun, Process, World, command, dev};
+use crate::world::{CommandRun, Process, World, command, dev, run_in};
 
 #[test]
 fn the_first_screen_of_the_readme_works() {
@@ -56,7 +56,7 @@ fn a_port_in_use_is_said_to_be() {
     let folder = tempfile::tempdir().unwrap();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    let ran = CommandRun::of(command(folder.path(), &["dev", "--listen", &address]));
+    let ran = run_in(folder.path(), &["dev", "--listen", &address]);
     assert!(ran.stderr.contains(&address), "{}", ran.stderr);
     ran.refused(1, "is in use; choose another address with --listen");
 }
@@ -64,8 +64,8 @@ fn a_port_in_use_is_said_to_be() {
 #[test]
 fn a_dev_server_listens_on_loopback_only() {
     let folder = tempfile::tempdir().unwrap();
-    CommandRun::of(command(folder.path(), &["dev", "--listen", "0.0.0.0:0"])).refused(2, "loopback");
-    CommandRun::of(command(folder.path(), &["dev", "--listen", "localhost"])).refused(2, "--listen");
+    run_in(folder.path(), &["dev", "--listen", "0.0.0.0:0"]).refused(2, "loopback");
+    run_in(folder.path(), &["dev", "--listen", "localhost"]).refused(2, "--listen");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_dev_server_prints_its_address_and_store_as_json() {
     assert_eq!(info["store"], "sqlite:there/flowfabric.db");
     assert!(folder.path().join("there/flowfabric.db").exists());
     let server = info["server"].as_str().unwrap();
-    CommandRun::of(command(folder.path(), &["list", "--server", server])).ok();
+    run_in(folder.path(), &["list", "--server", server]).ok();
 }
 
 #[test]
@@ -122,13 +122,13 @@ fn a_server_serves_the_store_it_is_given() {
         let process = Process::start(server(store));
         let line = process.prints("serving");
         let url = line.rsplit(' ').next().unwrap();
-        let id = CommandRun::of(command(folder.path(), &["submit", "a", "--server", url])).ok();
-        assert!(CommandRun::of(command(folder.path(), &["list", "--server", url])).ok().contains(&id), "{store}");
+        let id = run_in(folder.path(), &["submit", "a", "--server", url]).ok();
+        assert!(run_in(folder.path(), &["list", "--server", url]).ok().contains(&id), "{store}");
         assert!(process.stop().success());
     }
     CommandRun::of(server("http://127.0.0.1:7070")).refused(2, "a server, not a store");
     CommandRun::of(server("mysql://host")).refused(2, "scheme: must be that of sqlite:PATH");
-    CommandRun::of(command(folder.path(), &["server"])).refused(2, "--store <URL>");
+    run_in(folder.path(), &["server"]).refused(2, "--store <URL>");
 }
 
 #[test]
@@ -162,8 +162,8 @@ fn pages_of_configured_origins_may_read_streams() {
     for origin in ["*", "null", "app.example", "https://app.example/", "https://app.example/page", "https://*.example"]
     {
         let serve = [&serve[..6], &[origin]].concat();
-        CommandRun::of(command(folder.path(), &serve)).refused(2, what);
-        CommandRun::of(command(folder.path(), &["dev", "--cors-origin", origin])).refused(2, what);
+        run_in(folder.path(), &serve).refused(2, what);
+        run_in(folder.path(), &["dev", "--cors-origin", origin]).refused(2, what);
     }
 }
 
@@ -181,5 +181,5 @@ fn a_host_may_be_named_by_its_name() {
     let folder = tempfile::TempDir::new().unwrap();
     let dev = Process::start(command(folder.path(), &["dev", "--listen", "localhost:0"]));
     dev.prints("  server  http://127.0.0.1:");
-    CommandRun::of(command(folder.path(), &["dev", "--listen", "7070"])).refused(2, "HOST:PORT");
+    run_in(folder.path(), &["dev", "--listen", "7070"]).refused(2, "HOST:PORT");
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::world::{CommandRun, Process, World, command};
+use crate::world::{CommandRun, Process, World, command, run_in};
 
 const PAGE: &str = include_str!("../../../../../docs/security.md");
 
@@ -18,12 +18,12 @@ fn serve(folder: &Path) -> (Process, u16) {
     let args = ["server", "--store", "memory:", "--listen", "127.0.0.1:0"];
     let tls = ["--tls-cert", "server.crt", "--tls-key", "server.key"];
     let server = Process::start(command(folder, &[&args[..], &tls[..]].concat()));
-    let url = server.prints("serving ").split(" at ").nth(1).unwrap().trim().to_owned();
+    let url = server.url();
     (server, url.rsplit(':').next().unwrap().parse().unwrap())
 }
 
 fn list(folder: &Path, server: &str) -> CommandRun {
-    CommandRun::of(command(folder, &["list", "--server", server]))
+    run_in(folder, &["list", "--server", server])
 }
 
 #[test]

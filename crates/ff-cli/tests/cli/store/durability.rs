@@ -4,18 +4,10 @@ use std::path::Path;
 
 use crate::postgres_server::{Disk, Postgres};
 use crate::servers::{Flavour, Process as Valkey};
-use crate::world::{CommandRun, Process, command};
-
-fn serve(folder: &Path, store: &str) -> Process {
-    Process::start(command(folder, &["server", "--store", store, "--listen", "127.0.0.1:0"]))
-}
+use crate::world::{CommandRun, Process, command, run_in};
 
 fn serve_strictly(folder: &Path, store: &str) -> CommandRun {
-    CommandRun::of(command(folder, &["server", "--store", store, "--listen", "127.0.0.1:0", "--strict-durability"]))
-}
-
-fn url(server: &Process) -> String {
-    server.prints("serving ").split(" at ").nth(1).unwrap().trim().to_owned()
+    run_in(folder, &["server", "--store", store, "--listen", "127.0.0.1:0", "--strict-durability"])
 }
 
 #[test]
@@ -28,8 +20,8 @@ fn a_valkey_that_can_lose_work_is_a_warning_or_in_strict_mode_refused() {
     assert!(refused.stderr.trim_end().lines().count() == 1 && refused.stderr.contains(risks[1]), "{}", refused.stderr);
     refused.refused(1, &format!("may lose acknowledged work: {}", risks[0]));
     assert_eq!(store.ask(&["DBSIZE"]), ":0");
-    let server = serve(folder.path(), &store.url());
-    url(&server);
+    let server = Process::serve(folder.path(), &store.url());
+    server.url();
     let (_, log) = server.stop_and_tell();
     for risk in risks {
         assert!(log.lines().any(|line| line.contains("WARN") && line.contains(risk)), "{log}");
@@ -43,8 +35,8 @@ fn a_valkey_setting_that_may_not_be_read_is_said_to_be_unchecked() {
     let (folder, store) = (tempfile::tempdir().unwrap(), Valkey::start(Flavour::Valkey, &[]));
     store.ask(&["ACL", "SETUSER", "limited", "on", ">word", "~*", "&*", "+@all", "-config"]);
     let limited = store.url().replace("valkey://", "valkey://limited:word@");
-    let server = serve(folder.path(), &limited);
-    url(&server);
+    let server = Process::serve(folder.path(), &limited);
+    server.url();
     let (_, log) = server.stop_and_tell();
     assert!(log.contains("appendfsync could not be checked") && log.contains("+config|get"), "{log}");
     serve_strictly(folder.path(), &limited).refused(1, "appendfsync could not be checked");
@@ -56,7 +48,7 @@ fn a_valkey_that_keeps_its_work_is_served_strictly_and_without_a_warning() {
         (tempfile::tempdir().unwrap(), Valkey::start(Flavour::Valkey, &["--appendfsync", "everysec"]));
     let strict = ["server", "--store", &store.url(), "--listen", "127.0.0.1:0", "--strict-durability"];
     let server = Process::start(command(folder.path(), &strict));
-    url(&server);
+    server.url();
     let (status, log) = server.stop_and_tell();
     assert!(status.success() && !log.contains("WARN"), "{log}");
 }
@@ -68,8 +60,8 @@ fn other_stores_that_may_lose_work_are_refused_as_well() {
     serve_strictly(folder.path(), &store).refused(1, "may lose acknowledged work: fsync is off: set it to on");
     let unwaited = format!("{store}&options=-c%20synchronous_commit%3Doff");
     serve_strictly(folder.path(), &unwaited).refused(1, "synchronous_commit is off: set it to on");
-    let server = serve(folder.path(), &store);
-    url(&server);
+    let server = Process::serve(folder.path(), &store);
+    server.url();
     let (_, log) = server.stop_and_tell();
     assert!(log.contains("may lose acknowledged work: fsync is off"), "{log}");
     serve_strictly(folder.path(), "memory:").refused(1, "memory: may lose acknowledged work");
@@ -81,9 +73,9 @@ fn other_stores_that_may_lose_work_are_refused_as_well() {
 #[test]
 fn a_database_that_is_away_is_logged_every_ten_seconds_and_once_when_it_is_back() {
     let (folder, mut database) = (tempfile::tempdir().unwrap(), Postgres::start(Disk::Waited, &[]));
-    let server = serve(folder.path(), &database.url("flowfabric"));
-    let address = url(&server);
-    let submit = |kind: &str| CommandRun::of(command(folder.path(), &["submit", kind, "--server", &address, "--wait"]));
+    let server = Process::serve(folder.path(), &database.url("flowfabric"));
+    let address = server.url();
+    let submit = |kind: &str| run_in(folder.path(), &["submit", kind, "--server", &address, "--wait"]);
     let work = ["worker", "--kind", "echo", "--exec", "cat", "--server", &address];
     let worker = Process::start(command(folder.path(), &work));
     submit("echo").ok();

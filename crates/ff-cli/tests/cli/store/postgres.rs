@@ -1,32 +1,30 @@
 //! A server in front of Postgres with migrated tables, and the one-line error for a database that cannot be used.
 
 use crate::postgres_server::{Disk, Postgres};
-use crate::world::{CommandRun, Process as Running, command};
+use crate::world::{Process, run_in};
 
 #[test]
 fn work_is_served_from_postgres_and_survives_the_server_in_front_of_it() {
     let (folder, database) = (tempfile::tempdir().unwrap(), Postgres::start(Disk::Waited, &[]));
     let store = database.url("flowfabric");
-    let ran = |args: &[&str]| CommandRun::of(command(folder.path(), args)).ok();
+    let ran = |args: &[&str]| run_in(folder.path(), args).ok();
     assert!(ran(&["migrate", "--store", &store]).ends_with(" now, and had 0"));
     assert!(ran(&["migrate", "--store", &store]).ends_with(" already"));
 
-    let serve = || Running::start(command(folder.path(), &["server", "--store", &store, "--listen", "127.0.0.1:0"]));
-    let url = |server: &Running| server.prints("serving ").split(" at ").nth(1).unwrap().trim().to_owned();
-    let first = serve();
-    let submit = ["submit", "later", "--payload", "[1,2]", "--server", &url(&first)];
+    let first = Process::serve(folder.path(), &store);
+    let submit = ["submit", "later", "--payload", "[1,2]", "--server", &first.url()];
     let id = ran(&submit);
     let keyed = ran(&[&submit[..], &["--idempotency-key", "order-17"]].concat());
     assert!(first.stop().success());
-    let second = serve();
-    let address = url(&second);
+    let second = Process::serve(folder.path(), &store);
+    let address = second.url();
     for id in [&id, &keyed] {
         let uuid = id.split_once("}:").unwrap().1;
         assert_eq!(ran(&["get", id, "--payload", "--server", &address]), "[1,2]");
         assert!(ran(&["get", uuid, "--server", &address]).contains(id.as_str()));
     }
     let unknown = ["get", "00000000-0000-7000-8000-000000000000", "--server", &address];
-    CommandRun::of(command(folder.path(), &unknown)).refused(1, "execution_not_found");
+    run_in(folder.path(), &unknown).refused(1, "execution_not_found");
     assert!(ran(&["doctor", "--server", &address]).contains("2 executions"));
     let direct = ran(&["doctor", "--store", &store]);
     assert!(direct.ends_with("nothing is wrong"), "{direct}");
@@ -44,12 +42,12 @@ fn an_unusable_database_is_reported_in_one_line() {
         (&here.replace("/postgres?", "/jobs?"), "refuses the connection: database \"jobs\" does not exist"),
         (&private, "server does not support TLS"),
     ] {
-        let ran = CommandRun::of(command(folder.path(), &["server", "--store", store, "--listen", "127.0.0.1:0"]));
+        let ran = run_in(folder.path(), &["server", "--store", store, "--listen", "127.0.0.1:0"]);
         assert!(!ran.stderr.contains("guess") && ran.stderr.trim_end().lines().count() == 1, "{}", ran.stderr);
         ran.refused(1, why);
     }
-    let doctor = CommandRun::of(command(folder.path(), &["doctor", "--store", &here]));
+    let doctor = run_in(folder.path(), &["doctor", "--store", &here]);
     doctor.refused(1, "the schema flowfabric holds no store: `ff migrate` makes one");
-    let file = CommandRun::of(command(folder.path(), &["migrate", "--store", "sqlite:ff.db"]));
+    let file = run_in(folder.path(), &["migrate", "--store", "sqlite:ff.db"]);
     file.refused(2, "--store: must be postgres://");
 }

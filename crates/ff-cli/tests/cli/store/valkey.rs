@@ -3,22 +3,19 @@
 use std::time::{Duration, Instant};
 
 use crate::servers::{Flavour, Process};
-use crate::world::{CommandRun, Process as Running, command};
+use crate::world::{Process as Running, run_in};
 
 #[test]
 fn work_is_served_from_valkey_and_survives_the_server_in_front_of_it() {
     let (folder, store) = (tempfile::tempdir().unwrap(), Process::start(Flavour::Valkey, &[]));
-    let serve =
-        || Running::start(command(folder.path(), &["server", "--store", &store.url(), "--listen", "127.0.0.1:0"]));
-    let url = |server: &Running| server.prints("serving ").split(" at ").nth(1).unwrap().trim().to_owned();
-    let first = serve();
-    let to = |url: &str, args: &[&str]| CommandRun::of(command(folder.path(), &[args, &["--server", url]].concat()));
-    let address = url(&first);
+    let first = Running::serve(folder.path(), &store.url());
+    let to = |url: &str, args: &[&str]| run_in(folder.path(), &[args, &["--server", url]].concat());
+    let address = first.url();
     let id = to(&address, &["submit", "later", "--payload", "[1,2]"]).ok();
     let keyed = to(&address, &["submit", "later", "--payload", "[1,2]", "--idempotency-key", "order-17"]).ok();
     assert!(first.stop().success());
-    let second = serve();
-    let address = url(&second);
+    let second = Running::serve(folder.path(), &store.url());
+    let address = second.url();
     for id in [&id, &keyed] {
         let uuid = id.split_once("}:").unwrap().1;
         assert_eq!(to(&address, &["get", id, "--payload"]).ok(), "[1,2]");
@@ -26,7 +23,7 @@ fn work_is_served_from_valkey_and_survives_the_server_in_front_of_it() {
     }
     to(&address, &["get", "00000000-0000-7000-8000-000000000000"]).refused(1, "execution_not_found");
     assert!(to(&address, &["doctor"]).ok().contains("2 executions"));
-    let direct = CommandRun::of(command(folder.path(), &["doctor", "--store", &store.url()])).ok();
+    let direct = run_in(folder.path(), &["doctor", "--store", &store.url()]).ok();
     assert!(direct.ends_with("nothing is wrong"), "{direct}");
 }
 
@@ -35,10 +32,9 @@ fn work_is_served_from_valkey_and_survives_the_server_in_front_of_it() {
 #[test]
 fn a_store_that_hangs_is_reported_and_does_not_keep_the_server_from_stopping() {
     let (folder, store) = (tempfile::tempdir().unwrap(), Process::start(Flavour::Valkey, &[]));
-    let server =
-        Running::start(command(folder.path(), &["server", "--store", &store.url(), "--listen", "127.0.0.1:0"]));
-    let url = server.prints("serving ").split(" at ").nth(1).unwrap().trim().to_owned();
-    let submit = || CommandRun::of(command(folder.path(), &["submit", "later", "--server", &url]));
+    let server = Running::serve(folder.path(), &store.url());
+    let url = server.url();
+    let submit = || run_in(folder.path(), &["submit", "later", "--server", &url]);
     submit().ok();
     store.freeze();
     let began = Instant::now();
@@ -65,11 +61,11 @@ fn an_unusable_valkey_is_reported_in_one_line_and_not_changed() {
         (&wrong, "refuses the connection"),
         (&cluster, "is not a cluster, must be valkey://"),
     ] {
-        let ran = CommandRun::of(command(folder.path(), &["server", "--store", store, "--listen", "127.0.0.1:0"]));
+        let ran = run_in(folder.path(), &["server", "--store", store, "--listen", "127.0.0.1:0"]);
         assert!(!ran.stderr.contains("guess") && ran.stderr.trim_end().lines().count() == 1, "{}", ran.stderr);
         ran.refused(1, why);
     }
-    let doctor = CommandRun::of(command(folder.path(), &["doctor", "--store", &open.url()]));
+    let doctor = run_in(folder.path(), &["doctor", "--store", &open.url()]);
     doctor.refused(1, "the server holds no store");
     assert_eq!(open.ask(&["DBSIZE"]), ":0");
     assert!(!open.ask(&["FUNCTION", "LIST"]).contains("flowfabric"));
@@ -78,8 +74,7 @@ fn an_unusable_valkey_is_reported_in_one_line_and_not_changed() {
 #[test]
 fn partition_counts_that_differ_are_both_named() {
     let (folder, store) = (tempfile::tempdir().unwrap(), Process::start(Flavour::Valkey, &[]));
-    let bench =
-        |store: &str| CommandRun::of(command(folder.path(), &["bench", "idle", "--store", store, "--for", "1ms"]));
+    let bench = |store: &str| run_in(folder.path(), &["bench", "idle", "--store", store, "--for", "1ms"]);
     bench(&format!("{}?partitions=4", store.url())).ok();
     let other = bench(&format!("{}?partitions=8", store.url()));
     assert!(other.stderr.contains("4 flow") && other.stderr.contains("8 flow"), "{}", other.stderr);
