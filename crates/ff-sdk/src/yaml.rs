@@ -7,7 +7,7 @@ use ff_core::engine_error::{Code, Refusal};
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::Number;
+use serde_json::{Number, Value};
 use serde_saphyr::{Error, UserMessageFormatter};
 
 /// Maximum number of scalars, lists and maps in a document: enough for the largest flow in its longest notation.
@@ -42,10 +42,7 @@ fn refused(error: &Error) -> Refusal {
 
 /// A value that both YAML and JSON can express.
 enum Tree {
-    Null,
-    Bool(bool),
-    Number(Number),
-    Text(String),
+    Scalar(Value),
     List(Vec<Tree>),
     Map(Vec<(String, Tree)>),
 }
@@ -53,10 +50,7 @@ enum Tree {
 impl Serialize for Tree {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Null => serializer.serialize_unit(),
-            Self::Bool(value) => value.serialize(serializer),
-            Self::Number(number) => number.serialize(serializer),
-            Self::Text(text) => text.serialize(serializer),
+            Self::Scalar(value) => value.serialize(serializer),
             Self::List(list) => list.serialize(serializer),
             Self::Map(entries) => {
                 let mut map = serializer.serialize_map(Some(entries.len()))?;
@@ -83,11 +77,11 @@ impl<'de> Visitor<'de> for Anything {
     }
 
     fn visit_unit<E: serde::de::Error>(self) -> Result<Tree, E> {
-        Ok(Tree::Null)
+        Ok(Tree::Scalar(Value::Null))
     }
 
     fn visit_none<E: serde::de::Error>(self) -> Result<Tree, E> {
-        Ok(Tree::Null)
+        Ok(Tree::Scalar(Value::Null))
     }
 
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Tree, D::Error> {
@@ -95,23 +89,24 @@ impl<'de> Visitor<'de> for Anything {
     }
 
     fn visit_bool<E: serde::de::Error>(self, value: bool) -> Result<Tree, E> {
-        Ok(Tree::Bool(value))
+        Ok(Tree::Scalar(value.into()))
     }
 
     fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Tree, E> {
-        Ok(Tree::Number(value.into()))
+        Ok(Tree::Scalar(value.into()))
     }
 
     fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Tree, E> {
-        Ok(Tree::Number(value.into()))
+        Ok(Tree::Scalar(value.into()))
     }
 
     fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Tree, E> {
-        Number::from_f64(value).map(Tree::Number).ok_or_else(|| E::custom("JSON has no number for this"))
+        let number = Number::from_f64(value).ok_or_else(|| E::custom("JSON has no number for this"))?;
+        Ok(Tree::Scalar(number.into()))
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Tree, E> {
-        Ok(Tree::Text(text.to_owned()))
+        Ok(Tree::Scalar(text.into()))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Tree, A::Error> {
