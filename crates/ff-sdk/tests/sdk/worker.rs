@@ -12,6 +12,21 @@ use tokio::sync::{Notify, Semaphore};
 
 use crate::fixture::{fabric, in_time, start, submit};
 
+/// A place in a handler: the test waits until the handler has reached it, and lets it go on.
+#[derive(Default)]
+struct Gate {
+    reached: Notify,
+    opened: Notify,
+}
+
+/// A handler that waits at the gate of its test.
+async fn slow(ctx: Context) -> Result<&'static str, Fault> {
+    let gate = ctx.state::<Arc<Gate>>()?;
+    gate.reached.notify_one();
+    gate.opened.notified().await;
+    Ok("done")
+}
+
 /// Lets this much real time pass, and checks that the execution does not end during that time.
 async fn let_pass(ff: &FlowFabric, id: &ExecutionId, ms: u64) {
     assert_eq!(ff.long_poll().ended(id, ms).await.unwrap(), None, "it ended too early");
@@ -106,22 +121,19 @@ async fn a_worker_runs_no_more_handlers_than_its_concurrency() {
 #[tokio::test]
 async fn a_cancellation_reaches_the_handler_at_once() {
     let ff = fabric().await;
-    let (started, stopped) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let tell = (started.clone(), stopped.clone());
-    let worker = ff.worker("w").on("wait", move |ctx: Context| {
-        let (started, stopped) = tell.clone();
-        async move {
-            started.notify_one();
-            ctx.cancelled().await;
-            stopped.notify_one();
-            Ok::<_, Fault>("this no longer counts")
-        }
+    let told = Arc::new(Gate::default());
+    let worker = ff.worker("w").state(told.clone()).on("wait", |ctx: Context| async move {
+        let told = ctx.state::<Arc<Gate>>()?;
+        told.reached.notify_one();
+        ctx.cancelled().await;
+        told.opened.notify_one();
+        Ok::<_, Fault>("this no longer counts")
     });
     let (_stop, _running) = start(worker);
     let id = submit(&ff, Job::new("wait", &())).await;
-    in_time(started.notified()).await;
+    in_time(told.reached.notified()).await;
     ff.client().cancel(&id, None).await.unwrap();
-    in_time(stopped.notified()).await;
+    in_time(told.opened.notified()).await;
     let end = ff.client().result(&id).await.unwrap();
     assert_eq!((end.0.outcome, end.0.result), (Outcome::Cancelled, None));
 }
@@ -129,21 +141,13 @@ async fn a_cancellation_reaches_the_handler_at_once() {
 #[tokio::test]
 async fn a_lease_is_kept_alive_past_its_ttl() {
     let ff = fabric().await;
-    let (started, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let tell = (started.clone(), go_on.clone());
-    let worker = ff.worker("w").lease_ttl(Duration::from_secs(1)).on("slow", move |_: Context| {
-        let (started, go_on) = tell.clone();
-        async move {
-            started.notify_one();
-            go_on.notified().await;
-            Ok::<_, Fault>(Reply::done())
-        }
-    });
+    let gate = Arc::new(Gate::default());
+    let worker = ff.worker("w").lease_ttl(Duration::from_secs(1)).state(gate.clone()).on("slow", slow);
     let (_stop, _running) = start(worker);
     let id = submit(&ff, Job::new("slow", &())).await;
-    in_time(started.notified()).await;
+    in_time(gate.reached.notified()).await;
     let_pass(&ff, &id, 1_800).await;
-    go_on.notify_one();
+    gate.opened.notify_one();
     in_time(ff.client().wait(&id)).await.unwrap();
     let info = ff.client().get(&id).await.unwrap();
     assert_eq!((info.attempts_made, info.reclaims), (1, 0));
@@ -152,22 +156,13 @@ async fn a_lease_is_kept_alive_past_its_ttl() {
 #[tokio::test]
 async fn a_stopping_worker_finishes_what_it_holds() {
     let ff = fabric().await;
-    let (started, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let tell = (started.clone(), go_on.clone());
-    let worker = ff.worker("w").on("slow", move |_: Context| {
-        let (started, go_on) = tell.clone();
-        async move {
-            started.notify_one();
-            go_on.notified().await;
-            Ok::<_, Fault>("done")
-        }
-    });
-    let (stop, running) = start(worker);
+    let gate = Arc::new(Gate::default());
+    let (stop, running) = start(ff.worker("w").state(gate.clone()).on("slow", slow));
     let held = submit(&ff, Job::new("slow", &())).await;
-    in_time(started.notified()).await;
+    in_time(gate.reached.notified()).await;
     stop.send(()).unwrap();
     let later = submit(&ff, Job::new("slow", &())).await;
-    go_on.notify_one();
+    gate.opened.notify_one();
     in_time(running).await.unwrap().unwrap();
     assert_eq!(ff.client().result(&held).await.unwrap().json::<String>().unwrap(), "done");
     assert_eq!(ff.client().get(&later).await.unwrap().attempts_made, 0);
@@ -213,23 +208,17 @@ async fn an_error_is_retried_and_a_permanent_fault_is_not() {
 #[tokio::test]
 async fn progress_is_seen_while_the_work_runs() {
     let ff = fabric().await;
-    let (on_progress, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let tell = (on_progress.clone(), go_on.clone());
-    let worker = ff.worker("w").on("read", move |ctx: Context| {
-        let (on_progress, go_on) = tell.clone();
-        async move {
-            ctx.progress(Some(40), Some("reading")).await?;
-            on_progress.notify_one();
-            go_on.notified().await;
-            Ok::<_, Fault>(Reply::done())
-        }
+    let gate = Arc::new(Gate::default());
+    let worker = ff.worker("w").state(gate.clone()).on("read", |ctx: Context| async move {
+        ctx.progress(Some(40), Some("reading")).await?;
+        slow(ctx).await
     });
     let (_stop, _running) = start(worker);
     let id = submit(&ff, Job::new("read", &())).await;
-    in_time(on_progress.notified()).await;
+    in_time(gate.reached.notified()).await;
     let progress = ff.client().get(&id).await.unwrap().progress.unwrap();
     assert_eq!((progress.percent, progress.message.as_deref()), (Some(40), Some("reading")));
-    go_on.notify_one();
+    gate.opened.notify_one();
     in_time(ff.client().wait(&id)).await.unwrap();
 }
 
