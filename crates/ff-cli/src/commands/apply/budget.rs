@@ -6,9 +6,8 @@ use ff_core::budget::BudgetDefinition;
 use ff_core::contracts::PutBudgetArgs;
 use ff_core::engine_error::Refusal;
 use ff_core::types::{BudgetName, Namespace};
-use ff_sdk::Client;
 
-use super::resource::Resource;
+use super::resource::{Resource, Tenant};
 
 impl Resource for BudgetDefinition {
     type Name = BudgetName;
@@ -21,19 +20,13 @@ impl Resource for BudgetDefinition {
         PutBudgetArgs { namespace: namespace.clone(), name: name.clone(), definition }.check()
     }
 
-    async fn stored(client: &Client, namespace: &Namespace) -> anyhow::Result<BTreeMap<BudgetName, Self>> {
-        let budgets = client.budgets(namespace).await?;
+    async fn stored(tenant: &Tenant) -> anyhow::Result<BTreeMap<BudgetName, Self>> {
+        let budgets = tenant.client.budgets(&tenant.namespace).await?;
         Ok(budgets.into_iter().map(|budget| (budget.name, budget.definition)).collect())
     }
 
-    async fn write(
-        client: &Client,
-        namespace: &Namespace,
-        name: BudgetName,
-        _: Option<Self>,
-        to: Option<Self>,
-    ) -> anyhow::Result<()> {
-        let budget = client.budget_of(namespace.as_str(), name.as_str())?;
+    async fn write(tenant: &Tenant, name: BudgetName, _: Option<Self>, to: Option<Self>) -> anyhow::Result<()> {
+        let budget = tenant.client.budget_of(tenant.namespace.as_str(), name.as_str())?;
         match to {
             Some(definition) => drop(budget.put(definition).await?),
             None => drop(budget.delete().await?),

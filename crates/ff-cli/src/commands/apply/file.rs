@@ -9,11 +9,11 @@ use ff_core::contracts::QuotaDefinition;
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::limits;
 use ff_core::types::{BudgetName, LaneId, Namespace, QuotaName, ScheduleName};
-use ff_sdk::{Client, yaml};
+use ff_sdk::yaml;
 use serde::{Deserialize, Serialize};
 
 use super::lane::LaneEntry;
-use super::resource::Resource;
+use super::resource::{Resource, Tenant};
 use crate::args::Input;
 use crate::exit::Usage;
 
@@ -35,8 +35,7 @@ pub(super) struct ConfigurationFile {
 impl ConfigurationFile {
     /// Reads a file and checks every entry. The YAML parser reads JSON as well.
     pub(super) fn read(file: &Path, namespace: &Namespace) -> anyhow::Result<Self> {
-        let input = if file == Path::new("-") { Input::Stdin } else { Input::File(file.to_owned()) };
-        let text = input.text(limits::FLOW_BYTES)?;
+        let text = Input::path(file).text(limits::FLOW_BYTES)?;
         let read = yaml::to_json(&text).and_then(|json| match json.first() {
             Some(b'{') => ff_api::object::<Self>(&json),
             _ => Err(Refusal::new(Code::InvalidInput)
@@ -52,12 +51,12 @@ impl ConfigurationFile {
         checked.map_err(|refusal| Usage(format!("{}: {refusal}", file.display())).into())
     }
 
-    /// Returns the resources of a namespace in a store.
-    pub(super) async fn stored(client: &Client, namespace: &Namespace) -> anyhow::Result<Self> {
-        let lanes = Some(LaneEntry::stored(client, namespace).await?);
-        let quotas = Some(QuotaDefinition::stored(client, namespace).await?);
-        let schedules = Some(PutSchedule::stored(client, namespace).await?);
-        let budgets = Some(BudgetDefinition::stored(client, namespace).await?);
+    /// Returns the resources of a namespace.
+    pub(super) async fn stored(tenant: &Tenant) -> anyhow::Result<Self> {
+        let lanes = Some(LaneEntry::stored(tenant).await?);
+        let quotas = Some(QuotaDefinition::stored(tenant).await?);
+        let schedules = Some(PutSchedule::stored(tenant).await?);
+        let budgets = Some(BudgetDefinition::stored(tenant).await?);
         Ok(Self { lanes, quotas, schedules, budgets })
     }
 }

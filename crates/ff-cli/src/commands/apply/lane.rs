@@ -8,10 +8,9 @@ use ff_core::engine_error::Refusal;
 use ff_core::lane::{LaneSettings, LaneState};
 use ff_core::quota::Per;
 use ff_core::types::{FairKey, LaneId, Namespace};
-use ff_sdk::Client;
 use serde::{Deserialize, Serialize};
 
-use super::resource::Resource;
+use super::resource::{Resource, Tenant};
 use crate::commands::lanes::of_namespace;
 
 /// The settings of a lane.
@@ -70,8 +69,8 @@ impl Resource for LaneEntry {
         self.clone().into_args(namespace.clone(), name.clone(), BTreeMap::new()).check()
     }
 
-    async fn stored(client: &Client, namespace: &Namespace) -> anyhow::Result<BTreeMap<LaneId, Self>> {
-        let lanes = of_namespace(client, Some(namespace)).await?;
+    async fn stored(tenant: &Tenant) -> anyhow::Result<BTreeMap<LaneId, Self>> {
+        let lanes = of_namespace(&tenant.client, Some(&tenant.namespace)).await?;
         let entries = lanes.into_iter().map(|lane| (lane.lane_id, Self::of(lane.settings)));
         Ok(entries.filter(|(_, entry)| *entry != Self::default()).collect())
     }
@@ -91,15 +90,10 @@ impl Resource for LaneEntry {
         Some(Self { state: self.state, ..Self::default() })
     }
 
-    async fn write(
-        client: &Client,
-        namespace: &Namespace,
-        name: LaneId,
-        from: Option<Self>,
-        to: Option<Self>,
-    ) -> anyhow::Result<()> {
+    async fn write(tenant: &Tenant, name: LaneId, from: Option<Self>, to: Option<Self>) -> anyhow::Result<()> {
         let known = from.map(|from| from.weights).unwrap_or_default();
-        client.configure_lane(to.unwrap_or_default().into_args(namespace.clone(), name, known)).await?;
+        let args = to.unwrap_or_default().into_args(tenant.namespace.clone(), name, known);
+        tenant.client.configure_lane(args).await?;
         Ok(())
     }
 }

@@ -16,6 +16,7 @@ use serde::Serialize;
 
 use self::file::ConfigurationFile;
 use self::plan::{Change, Plan};
+use self::resource::Tenant;
 use crate::exit::Exit;
 use crate::output;
 use crate::settings::Settings;
@@ -51,14 +52,13 @@ struct AppliedFile<'a> {
 impl Apply {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let wanted = ConfigurationFile::read(&self.file, &settings.namespace())?;
-        let client = settings.connect().await?.client();
-        let namespace = settings.namespace();
-        let mut plan = Plan::of(wanted, &client, &namespace, self.prune).await?;
+        let tenant = connect(settings).await?;
+        let mut plan = Plan::of(wanted, &tenant, self.prune).await?;
         if !settings.json {
             plan.changes.iter().try_for_each(output::line)?;
         }
         if !self.dry_run {
-            plan.carry_out(&client, &namespace).await?;
+            plan.carry_out(&tenant).await?;
         }
         let applied = AppliedFile { dry_run: self.dry_run, unchanged: plan.unchanged, changes: &plan.changes };
         settings.answer(&applied, || output::line(plan.summary(self.dry_run)))
@@ -67,11 +67,16 @@ impl Apply {
 
 impl Export {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
-        let client = settings.connect().await?.client();
-        let stored = ConfigurationFile::stored(&client, &settings.namespace()).await?;
+        let stored = ConfigurationFile::stored(&connect(settings).await?).await?;
         settings.answer(&stored, || {
             let text = serde_saphyr::to_string(&stored).context("cannot write YAML")?;
             output::bytes(text.as_bytes())
         })
     }
+}
+
+/// Connects to the server. The namespace may be that of the key, which is known once connected.
+async fn connect(settings: &Settings) -> anyhow::Result<Tenant> {
+    let client = settings.connect().await?.client();
+    Ok(Tenant { client, namespace: settings.namespace() })
 }

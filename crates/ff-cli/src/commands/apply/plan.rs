@@ -4,14 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use anyhow::Context;
-use ff_core::types::Namespace;
-use ff_sdk::Client;
 use futures_util::future::LocalBoxFuture;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::file::ConfigurationFile;
-use super::resource::Resource;
+use super::resource::{Resource, Tenant};
 
 /// The changes in the order in which they are made: lanes, quotas, schedules, budgets. Within a section, entries of the
 /// file come first, then pruned resources; both are sorted by name.
@@ -22,7 +20,7 @@ pub(super) struct Plan {
 }
 
 /// A function that makes one change.
-type Call = Box<dyn FnOnce(Client, Namespace) -> LocalBoxFuture<'static, anyhow::Result<()>>>;
+type Call = Box<dyn FnOnce(Tenant) -> LocalBoxFuture<'static, anyhow::Result<()>>>;
 
 /// A difference between the store and the file.
 #[derive(Serialize)]
@@ -48,29 +46,23 @@ enum Kind {
 
 impl Plan {
     /// Compares a file with a store.
-    pub(super) async fn of(
-        file: ConfigurationFile,
-        client: &Client,
-        namespace: &Namespace,
-        prune: bool,
-    ) -> anyhow::Result<Self> {
+    pub(super) async fn of(file: ConfigurationFile, tenant: &Tenant, prune: bool) -> anyhow::Result<Self> {
         let mut plan = Self { changes: Vec::new(), calls: Vec::new(), unchanged: 0 };
-        plan.compare(file.lanes, client, namespace, prune).await?;
-        plan.compare(file.quotas, client, namespace, prune).await?;
-        plan.compare(file.schedules, client, namespace, prune).await?;
-        plan.compare(file.budgets, client, namespace, prune).await?;
+        plan.compare(file.lanes, tenant, prune).await?;
+        plan.compare(file.quotas, tenant, prune).await?;
+        plan.compare(file.schedules, tenant, prune).await?;
+        plan.compare(file.budgets, tenant, prune).await?;
         Ok(plan)
     }
 
     async fn compare<R: Resource + 'static>(
         &mut self,
         wanted: Option<BTreeMap<R::Name, R>>,
-        client: &Client,
-        namespace: &Namespace,
+        tenant: &Tenant,
         prune: bool,
     ) -> anyhow::Result<()> {
         let Some(wanted) = wanted else { return Ok(()) };
-        let mut stored = R::stored(client, namespace).await?;
+        let mut stored = R::stored(tenant).await?;
         for (name, entry) in wanted {
             let known = stored.remove(&name);
             let entry = entry.completed(known.as_ref())?;
@@ -99,17 +91,15 @@ impl Plan {
             return Ok(());
         }
         self.changes.push(Change { section: R::SECTION, noun: R::NOUN, name: name.to_string(), change, before, after });
-        let write =
-            async move |client: Client, namespace: Namespace| R::write(&client, &namespace, name, known, to).await;
-        self.calls.push(Box::new(move |client, namespace| Box::pin(write(client, namespace))));
+        self.calls.push(Box::new(|tenant| Box::pin(async move { R::write(&tenant, name, known, to).await })));
         Ok(())
     }
 
     /// Makes the changes. Each of them is idempotent, so a file that was partly applied can be applied again.
-    pub(super) async fn carry_out(&mut self, client: &Client, namespace: &Namespace) -> anyhow::Result<()> {
+    pub(super) async fn carry_out(&mut self, tenant: &Tenant) -> anyhow::Result<()> {
         let all = self.changes.len();
         for (done, (change, call)) in self.changes.iter().zip(self.calls.drain(..)).enumerate() {
-            let written = call(client.clone(), namespace.clone()).await;
+            let written = call(tenant.clone()).await;
             written.with_context(|| format!("{} {}: {done} of {all} changes were made", change.noun, change.name))?;
         }
         Ok(())

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use ff_core::contracts::{PutQuotaArgs, QuotaDefinition};
 use ff_core::engine_error::Refusal;
 use ff_core::types::{Namespace, QuotaName};
-use ff_sdk::Client;
 
-use super::resource::Resource;
+use super::resource::{Resource, Tenant};
 
 impl Resource for QuotaDefinition {
     type Name = QuotaName;
@@ -20,8 +19,8 @@ impl Resource for QuotaDefinition {
         PutQuotaArgs { namespace: namespace.clone(), name: name.clone(), definition }.check()
     }
 
-    async fn stored(client: &Client, namespace: &Namespace) -> anyhow::Result<BTreeMap<QuotaName, Self>> {
-        let quotas = client.quotas(namespace).await?;
+    async fn stored(tenant: &Tenant) -> anyhow::Result<BTreeMap<QuotaName, Self>> {
+        let quotas = tenant.client.quotas(&tenant.namespace).await?;
         let defined = quotas.into_iter().map(|policy| {
             let (scope, per, rate, max_concurrent) = (policy.scope, policy.per, policy.rate, policy.max_concurrent);
             (policy.name, Self { scope, per, rate, max_concurrent })
@@ -29,14 +28,8 @@ impl Resource for QuotaDefinition {
         Ok(defined.collect())
     }
 
-    async fn write(
-        client: &Client,
-        namespace: &Namespace,
-        name: QuotaName,
-        _: Option<Self>,
-        to: Option<Self>,
-    ) -> anyhow::Result<()> {
-        let quota = client.quota_of(namespace.as_str(), name.as_str())?;
+    async fn write(tenant: &Tenant, name: QuotaName, _: Option<Self>, to: Option<Self>) -> anyhow::Result<()> {
+        let quota = tenant.client.quota_of(tenant.namespace.as_str(), name.as_str())?;
         match to {
             Some(definition) => drop(quota.put(definition).await?),
             None => drop(quota.delete().await?),

@@ -8,6 +8,13 @@ use ff_core::types::Namespace;
 use ff_sdk::Client;
 use serde::Serialize;
 
+/// A namespace, with the client that reaches its resources.
+#[derive(Clone)]
+pub(super) struct Tenant {
+    pub(super) client: Client,
+    pub(super) namespace: Namespace,
+}
+
 /// The entry of one resource in its section. Entries are compared in their serialized form.
 pub(super) trait Resource: Clone + Serialize {
     type Name: Clone + Ord + Display;
@@ -22,7 +29,7 @@ pub(super) trait Resource: Clone + Serialize {
     fn check(&self, namespace: &Namespace, name: &Self::Name) -> Result<(), Refusal>;
 
     /// Returns the entries of all stored resources of a namespace.
-    async fn stored(client: &Client, namespace: &Namespace) -> anyhow::Result<BTreeMap<Self::Name, Self>>;
+    async fn stored(tenant: &Tenant) -> anyhow::Result<BTreeMap<Self::Name, Self>>;
 
     /// Returns the entry as the store would return it once it is applied: with defaults filled in.
     fn completed(self, _stored: Option<&Self>) -> anyhow::Result<Self> {
@@ -40,11 +47,5 @@ pub(super) trait Resource: Clone + Serialize {
     }
 
     /// Writes `to`, or deletes the resource if it is `None`. `from` is the stored entry.
-    async fn write(
-        client: &Client,
-        namespace: &Namespace,
-        name: Self::Name,
-        from: Option<Self>,
-        to: Option<Self>,
-    ) -> anyhow::Result<()>;
+    async fn write(tenant: &Tenant, name: Self::Name, from: Option<Self>, to: Option<Self>) -> anyhow::Result<()>;
 }

@@ -11,9 +11,8 @@ use ff_core::engine_error::Refusal;
 use ff_core::limits;
 use ff_core::schedule::{ScheduleDefinition, TickOf};
 use ff_core::types::{Namespace, ScheduleId, ScheduleName};
-use ff_sdk::Client;
 
-use super::resource::Resource;
+use super::resource::{Resource, Tenant};
 use crate::args::every_page;
 
 /// Returns a definition as an entry of a file.
@@ -35,10 +34,10 @@ impl Resource for PutSchedule {
         definition.check(&TickOf { id: ScheduleId::new(), namespace, name, tick: SystemClock.now() })
     }
 
-    async fn stored(client: &Client, namespace: &Namespace) -> anyhow::Result<BTreeMap<ScheduleName, Self>> {
+    async fn stored(tenant: &Tenant) -> anyhow::Result<BTreeMap<ScheduleName, Self>> {
         let read = async |after| {
-            let args = ListSchedulesArgs { namespace: namespace.clone(), after, limit: limits::PAGE };
-            let page = client.schedules(args).await?;
+            let args = ListSchedulesArgs { namespace: tenant.namespace.clone(), after, limit: limits::PAGE };
+            let page = tenant.client.schedules(args).await?;
             Ok((page.schedules, page.next))
         };
         let schedules = every_page(None, read).await?;
@@ -50,14 +49,8 @@ impl Resource for PutSchedule {
         entry(definition.normalized(&schedule.namespace))
     }
 
-    async fn write(
-        client: &Client,
-        namespace: &Namespace,
-        name: ScheduleName,
-        _: Option<Self>,
-        to: Option<Self>,
-    ) -> anyhow::Result<()> {
-        let schedule = client.schedule_of(namespace.as_str(), name.as_str())?;
+    async fn write(tenant: &Tenant, name: ScheduleName, _: Option<Self>, to: Option<Self>) -> anyhow::Result<()> {
+        let schedule = tenant.client.schedule_of(tenant.namespace.as_str(), name.as_str())?;
         match to {
             Some(to) => drop(schedule.put(to.into_args(name)?.definition).await?),
             None => drop(schedule.delete().await?),
