@@ -5,6 +5,7 @@ mod show;
 
 use clap::{Args, Subcommand};
 use ff_api::{ScheduleView, SchedulesPage};
+use ff_core::backend::EngineBackend;
 use ff_core::contracts::{
     BackfillArgs, ListSchedulesArgs, PauseScheduleArgs, ScheduleInfo, ScheduleRef, SchedulesPage as Page,
 };
@@ -12,7 +13,7 @@ use ff_core::limits;
 use ff_core::types::{ScheduleName, TimestampMs};
 
 use crate::args::{every_page, timestamp, whole};
-use crate::exit::{Exit, Usage, print_message};
+use crate::exit::{Exit, Usage};
 use crate::output;
 use crate::settings::Settings;
 
@@ -83,52 +84,35 @@ struct Next {
 impl Schedules {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let named = |name| ScheduleRef { namespace: settings.namespace(), name };
+        let flowfabric = settings.connect().await?;
+        let backend = flowfabric.backend();
         match self.command {
-            Command::Create(create) => {
-                let flowfabric = settings.connect().await?;
-                let args = create.into_args(settings)?;
-                changed(settings, flowfabric.backend().put_schedule(args).await?)
-            }
-            Command::List => list(settings).await,
-            Command::Show(NameArg { name }) => {
-                let info = settings.connect().await?.backend().describe_schedule(named(name)).await?;
-                changed(settings, info)
-            }
+            Command::Create(create) => changed(settings, backend.put_schedule(create.into_args(settings)?).await?),
+            Command::List => list(settings, &**backend).await,
+            Command::Show(NameArg { name }) => changed(settings, backend.describe_schedule(named(name)).await?),
             Command::Pause(Pause { name, reason }) => {
-                let flowfabric = settings.connect().await?;
                 let args = PauseScheduleArgs { schedule: named(name), reason };
                 args.check().map_err(Usage::from)?;
-                changed(settings, flowfabric.backend().pause_schedule(args).await?)
+                changed(settings, backend.pause_schedule(args).await?)
             }
-            Command::Resume(NameArg { name }) => {
-                let info = settings.connect().await?.backend().resume_schedule(named(name)).await?;
-                changed(settings, info)
-            }
+            Command::Resume(NameArg { name }) => changed(settings, backend.resume_schedule(named(name)).await?),
             Command::Trigger(NameArg { name }) => {
-                let record = settings.connect().await?.backend().trigger_schedule(named(name)).await?;
+                let record = backend.trigger_schedule(named(name)).await?;
                 settings.answer(&record, || output::line(show::outcome(&record)))
             }
             Command::Backfill(Backfill { name, from, to }) => {
-                let flowfabric = settings.connect().await?;
                 let args = BackfillArgs { schedule: named(name), from, to };
                 args.check().map_err(Usage::from)?;
-                let done = flowfabric.backend().backfill_schedule(args).await?;
-                settings.answer(&done, || match done.ticks.is_empty() {
-                    true => {
-                        print_message("no tick in this range");
-                        Ok(())
-                    }
-                    false => show::ticks(&done.ticks).print(),
-                })
+                let done = backend.backfill_schedule(args).await?;
+                settings.answer(&done, || show::ticks(&done.ticks).print_or("no tick in this range"))
             }
             Command::Delete(NameArg { name }) => {
-                let deleted = settings.connect().await?.backend().delete_schedule(named(name.clone())).await?;
+                let deleted = backend.delete_schedule(named(name.clone())).await?;
                 settings.answer_deleted(&deleted, deleted.already, ("schedule", &name))
             }
             Command::Next(Next { name, count }) => {
-                let flowfabric = settings.connect().await?;
-                let info = flowfabric.backend().describe_schedule(named(name.clone())).await?;
-                let next = flowfabric.backend().next_ticks(named(name), count).await?;
+                let info = backend.describe_schedule(named(name.clone())).await?;
+                let next = backend.next_ticks(named(name), count).await?;
                 settings.answer(&next, || {
                     let zone = &info.schedule.definition.time_zone;
                     next.ticks.iter().try_for_each(|tick| output::line(show::local(*tick, zone)))
@@ -144,12 +128,11 @@ fn changed(settings: &Settings, info: ScheduleInfo) -> anyhow::Result<Exit> {
     settings.answer(&view, || show::schedule(&info))
 }
 
-async fn list(settings: &Settings) -> anyhow::Result<Exit> {
-    let flowfabric = settings.connect().await?;
+async fn list(settings: &Settings, backend: &dyn EngineBackend) -> anyhow::Result<Exit> {
     let namespace = settings.namespace();
     let read = async |after| {
         let args = ListSchedulesArgs { namespace: namespace.clone(), after, limit: limits::PAGE_DEFAULT };
-        let page = flowfabric.backend().schedules(args).await?;
+        let page = backend.schedules(args).await?;
         Ok((page.schedules, page.next))
     };
     let schedules = every_page(None, read).await?;
