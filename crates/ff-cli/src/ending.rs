@@ -9,7 +9,6 @@ use ff_core::execution::{FinishedBy, Outcome};
 use ff_core::types::ExecutionId;
 use ff_sdk::{Client, Error};
 use serde_json::json;
-use tokio::time::timeout;
 
 use crate::exit::{self, Exit, print_message};
 use crate::output::{self, printable};
@@ -27,24 +26,18 @@ pub(crate) async fn wait(
     let mut signals = Signals::listen()?;
     let again = format!("`ff result '{id}' --wait` waits for it again");
     tracing::info!(execution = %id, "waiting for the end");
-    let ended = timeout(patience.unwrap_or(Duration::MAX), client.wait(id));
-    tokio::select! {
-        ended = ended => match ended {
-            Ok(Ok(end)) => show(settings, &end.0),
-            Ok(Err(error @ Error::Engine(EngineError::Refused(_)))) => Err(error.into()),
-            Ok(Err(error)) => Err(error).with_context(|| format!("{id} continues; {again}")),
-            Err(_) => cut_short(settings, Exit::TimedOut, id, &again),
-        },
-        () = signals.next() => cut_short(settings, Exit::Interrupted, id, &again),
+    match signals.unless_cut_short(patience, client.wait(id)).await {
+        Ok(Ok(end)) => show(settings, &end.0),
+        Ok(Err(error @ Error::Engine(EngineError::Refused(_)))) => Err(error.into()),
+        Ok(Err(error)) => Err(error).with_context(|| format!("{id} continues; {again}")),
+        Err(cut_short) => {
+            if settings.json {
+                // A program needs the id to continue.
+                output::json(&json!({ "execution_id": id, "outcome": null }))?;
+            }
+            Ok(exit::cut_short(cut_short, ("execution_id", id), &again))
+        }
     }
-}
-
-/// Reports a wait that was cut short. With `--json` the output also has the id, which a program needs to continue.
-fn cut_short(settings: &Settings, exit: Exit, id: &ExecutionId, again: &str) -> anyhow::Result<Exit> {
-    if settings.json {
-        output::json(&json!({ "execution_id": id, "outcome": null }))?;
-    }
-    Ok(exit::cut_short(exit, ("execution_id", id), again))
 }
 
 /// Prints the end of an execution. Standard output gets only the result; without success, standard error gets the outcome.

@@ -11,7 +11,7 @@ use ff_core::types::FlowId;
 use ff_sdk::FlowFabric;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
-use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio::time::{MissedTickBehavior, interval};
 
 use super::get::counted;
 use crate::args::{FlowIdArg, span};
@@ -88,22 +88,18 @@ impl<'s> Follower<'s> {
     /// it again.
     async fn follow(self, patience: Option<Duration>) -> anyhow::Result<Exit> {
         let mut signals = Signals::listen()?;
-        let (id, again) = (self.id, format!("`ff flow watch {}` follows it again", self.id));
-        let cut_short = tokio::select! {
-            ended = timeout(patience.unwrap_or(Duration::MAX), self.to_the_end()) => match ended {
-                Ok(ended) => {
-                    self.bar.finish_and_clear();
-                    return self.tell_end(&ended?);
-                }
-                Err(_) => Exit::TimedOut,
-            },
-            () = signals.next() => Exit::Interrupted,
-        };
+        let ended = signals.unless_cut_short(patience, self.to_the_end()).await;
         self.bar.finish_and_clear();
-        if self.settings.json && !self.prints_events {
-            output::json(&json!({ "flow_id": id, "state": null }))?;
+        match ended {
+            Ok(ended) => self.tell_end(&ended?),
+            Err(exit) => {
+                let id = self.id;
+                if self.settings.json && !self.prints_events {
+                    output::json(&json!({ "flow_id": id, "state": null }))?;
+                }
+                Ok(exit::cut_short(exit, ("flow_id", &id), &format!("`ff flow watch {id}` follows it again")))
+            }
         }
-        Ok(exit::cut_short(cut_short, ("flow_id", &id), &again))
     }
 
     async fn to_the_end(&self) -> anyhow::Result<FlowInfo> {

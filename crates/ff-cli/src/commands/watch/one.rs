@@ -8,7 +8,7 @@ use ff_core::limits;
 use ff_core::types::ExecutionId;
 use ff_sdk::FlowFabric;
 use indicatif::ProgressBar;
-use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio::time::{MissedTickBehavior, interval};
 
 use super::LOOK_EVERY;
 use crate::args::{IdArg, span};
@@ -29,18 +29,12 @@ pub(super) async fn watch(settings: &Settings, id: IdArg, patience: Option<Durat
     let flowfabric = settings.connect().await?;
     let id = id.find(settings, &flowfabric.client()).await?;
     let mut watcher = Watcher { settings, flowfabric, id, last_printed: None, bar: ProgressBar::new_spinner() };
-    let cut_short = tokio::select! {
-        ended = timeout(patience.unwrap_or(Duration::MAX), watcher.until_ended()) => match ended {
-            Ok(ended) => {
-                watcher.bar.finish_and_clear();
-                return Ok(ended?.outcome.into());
-            }
-            Err(_) => Exit::TimedOut,
-        },
-        () = signals.next() => Exit::Interrupted,
-    };
+    let ended = signals.unless_cut_short(patience, watcher.until_ended()).await;
     watcher.bar.finish_and_clear();
-    Ok(exit::cut_short(cut_short, ("execution_id", &id), &format!("`ff watch '{id}'` watches it again")))
+    match ended {
+        Ok(ended) => Ok(ended?.outcome.into()),
+        Err(exit) => Ok(exit::cut_short(exit, ("execution_id", &id), &format!("`ff watch '{id}'` watches it again"))),
+    }
 }
 
 /// A watch on one execution.
