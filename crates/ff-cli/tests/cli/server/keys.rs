@@ -37,9 +37,13 @@ impl KeyedServer {
         command
     }
 
+    fn run(&self, key: &str, args: &[&str]) -> CommandRun {
+        CommandRun::of(self.with(key, args))
+    }
+
     fn create(&self, args: &[&str]) -> Value {
         let create = [&["keys", "create", "--name", "ci", "--json"], args].concat();
-        CommandRun::of(self.with(&self.admin, &create)).json()
+        self.run(&self.admin, &create).json()
     }
 }
 
@@ -63,11 +67,11 @@ fn a_worker_whose_key_was_revoked_ends_with_an_error() {
     let (id, key) = (made["key_id"].as_str().unwrap(), made["key"].as_str().unwrap());
     let worker = Process::start(secured.with(key, &["worker", "--kind", "echo", "--exec", "cat"]));
     worker.says("takes echo");
-    CommandRun::of(secured.with(&secured.admin, &["keys", "revoke", id])).ok();
-    let refused = |_: &usize| CommandRun::of(secured.with(key, &["list"])).code == Some(1);
+    secured.run(&secured.admin, &["keys", "revoke", id]).ok();
+    let refused = |_: &usize| secured.run(key, &["list"]).code == Some(1);
     assert!((0..500).find(refused).is_some(), "the key still works");
     let submitter = secured.create(&["--role", "submit", "--namespace", "acme"]);
-    CommandRun::of(secured.with(submitter["key"].as_str().unwrap(), &["submit", "echo", "--payload", "1"])).ok();
+    secured.run(submitter["key"].as_str().unwrap(), &["submit", "echo", "--payload", "1"]).ok();
     worker.says("error: unauthenticated");
     assert_eq!(worker.wait().code(), Some(1));
 }
@@ -78,7 +82,7 @@ fn the_namespace_of_a_key_need_not_be_named() {
     let every = ["--role", "submit", "--role", "work", "--role", "operate", "--namespace", "acme"];
     let made = secured.create(&every);
     let key = made["key"].as_str().unwrap();
-    let run = |args: &[&str]| CommandRun::of(secured.with(key, args));
+    let run = |args: &[&str]| secured.run(key, args);
     let id = run(&["submit", "echo", "--payload", "1"]).ok();
     assert_eq!(run(&["get", &id, "--json"]).json()["namespace"], "acme");
     let worker = Process::start(secured.with(key, &["worker", "--kind", "echo", "--exec", "cat"]));
@@ -88,7 +92,7 @@ fn the_namespace_of_a_key_need_not_be_named() {
     assert!(run(&["lanes", "list"]).ok().contains("default"));
     assert!(run(&["flow", "list"]).ok().contains("ID"));
     assert!(worker.stop().success());
-    let seen = CommandRun::of(secured.with(&secured.admin, &["list", "--namespace", "acme"])).ok();
+    let seen = secured.run(&secured.admin, &["list", "--namespace", "acme"]).ok();
     assert!(seen.contains(&id), "{seen}");
 }
 
@@ -99,30 +103,30 @@ fn a_namespace_that_is_given_is_that_of_the_key_or_refused() {
     let key = made["key"].as_str().unwrap();
     let why = "--namespace: is default and the key belongs to acme, must be acme or left out";
     let submit = ["submit", "echo", "--payload", "1"];
-    CommandRun::of(secured.with(key, &[&submit[..], &["--namespace", "default"]].concat())).refused(2, why);
+    secured.run(key, &[&submit[..], &["--namespace", "default"]].concat()).refused(2, why);
     let mut by_variable = secured.with(key, &submit);
     by_variable.env("FF_NAMESPACE", "default");
     CommandRun::of(by_variable).refused(2, why);
     let file = |name: &str, text: &str| std::fs::write(secured.folder.path().join(name), text).unwrap();
     file("own.toml", "[client]\nnamespace = \"default\"\n");
-    CommandRun::of(secured.with(key, &[&submit[..], &["--config", "own.toml"]].concat())).refused(2, why);
+    secured.run(key, &[&submit[..], &["--config", "own.toml"]].concat()).refused(2, why);
     for args in [&["list"][..], &["lanes", "list"], &["worker", "--kind", "echo", "--exec", "cat"], &["events"]] {
-        CommandRun::of(secured.with(key, &[args, &["--namespace", "default"]].concat())).refused(2, why);
+        secured.run(key, &[args, &["--namespace", "default"]].concat()).refused(2, why);
     }
     file("default.yaml", "{kind: f, namespace: default, nodes: {a: {kind: echo}}}");
-    let in_file = CommandRun::of(secured.with(key, &["flow", "submit", "default.yaml"]));
+    let in_file = secured.run(key, &["flow", "submit", "default.yaml"]);
     in_file.refused(2, "default.yaml: namespace: is default and the key belongs to acme, must be acme or left out");
     for namespace in ["default", "acme"] {
-        let list = CommandRun::of(secured.with(&secured.admin, &["list", "--json", "--namespace", namespace])).json();
+        let list = secured.run(&secured.admin, &["list", "--json", "--namespace", namespace]).json();
         assert_eq!(list["executions"].as_array().unwrap().len(), 0, "{list}");
     }
 
     file("flow.yaml", "{kind: f, idempotency_key: nightly, nodes: {a: {kind: echo}}}");
-    let flow = CommandRun::of(secured.with(key, &["flow", "submit", "flow.yaml"])).ok();
-    let named = CommandRun::of(secured.with(key, &["flow", "submit", "flow.yaml", "--namespace", "acme"])).ok();
+    let flow = secured.run(key, &["flow", "submit", "flow.yaml"]).ok();
+    let named = secured.run(key, &["flow", "submit", "flow.yaml", "--namespace", "acme"]).ok();
     assert_eq!(flow, named);
-    assert_eq!(CommandRun::of(secured.with(key, &["flow", "get", &flow, "--json"])).json()["namespace"], "acme");
-    let all = CommandRun::of(secured.with(key, &["cancel", "--filter", "all"]));
+    assert_eq!(secured.run(key, &["flow", "get", &flow, "--json"]).json()["namespace"], "acme");
+    let all = secured.run(key, &["cancel", "--filter", "all"]);
     all.refused(2, "every execution of namespace acme");
 }
 
@@ -132,21 +136,21 @@ fn a_key_lets_its_holder_do_what_it_is_for_until_it_is_revoked() {
     let submitter = secured.create(&["--role", "submit", "--namespace", "acme", "--expires", "90d"]);
     let key = submitter["key"].as_str().unwrap();
     let submit = ["submit", "echo", "--payload", "1", "--namespace", "acme"];
-    let id = CommandRun::of(secured.with(key, &submit)).ok();
-    let elsewhere = CommandRun::of(secured.with(key, &["submit", "echo", "--payload", "1", "--namespace", "other"]));
+    let id = secured.run(key, &submit).ok();
+    let elsewhere = secured.run(key, &["submit", "echo", "--payload", "1", "--namespace", "other"]);
     elsewhere.refused(2, "--namespace: is other and the key belongs to acme, must be acme or left out");
-    CommandRun::of(secured.with(key, &["keys", "list"])).refused(1, "lacks the role admin");
+    secured.run(key, &["keys", "list"]).refused(1, "lacks the role admin");
     let other = secured.create(&["--role", "submit", "--namespace", "other"]);
-    let unseen = CommandRun::of(secured.with(other["key"].as_str().unwrap(), &["get", &id, "--namespace", "other"]));
+    let unseen = secured.run(other["key"].as_str().unwrap(), &["get", &id, "--namespace", "other"]);
     unseen.refused(1, "execution_not_found");
 
-    let listed = CommandRun::of(secured.with(&secured.admin, &["keys", "list", "--json"])).json();
+    let listed = secured.run(&secured.admin, &["keys", "list", "--json"]).json();
     assert_eq!(listed["keys"].as_array().unwrap().len(), 3);
     assert!(!listed.to_string().contains(key.rsplit('_').next().unwrap()), "{listed}");
     let key_id = submitter["key_id"].as_str().unwrap();
-    CommandRun::of(secured.with(&secured.admin, &["keys", "revoke", key_id])).ok();
+    secured.run(&secured.admin, &["keys", "revoke", key_id]).ok();
     let until = Instant::now() + Duration::from_secs(20);
-    let attempts = (0..).map(|_| CommandRun::of(secured.with(key, &["get", &id, "--namespace", "acme"])));
+    let attempts = (0..).map(|_| secured.run(key, &["get", &id, "--namespace", "acme"]));
     let refused = attempts.take_while(|_| Instant::now() < until).find(|ran| ran.code != Some(0));
     let refused = refused.expect("a revoked key goes on being heard");
     refused.refused(1, "has been revoked");
@@ -161,7 +165,7 @@ fn a_caller_without_a_key_is_pointed_to_the_key_variable() {
     let refused = CommandRun::of(nobody);
     assert!(refused.stderr.contains("FF_API_KEY"), "{}", refused.stderr);
     refused.refused(1, "refuses to answer");
-    let broken = CommandRun::of(secured.with("ff_nonsense", &["list"]));
+    let broken = secured.run("ff_nonsense", &["list"]);
     assert!(!broken.stderr.contains("nonsense"), "{}", broken.stderr);
     broken.refused(2, "FF_API_KEY: is not a key, must be ff_, an id");
 }
@@ -201,7 +205,7 @@ fn a_server_proves_its_name_and_a_client_believes_only_whom_it_trusts() {
     let mut trusting = secured.with(&secured.admin, &["keys", "list", "--json"]);
     trusting.env("FF_SERVER", format!("{}?ca={}", secured.url, file("authority.crt")));
     assert_eq!(CommandRun::of(trusting).json()["keys"].as_array().unwrap().len(), 1);
-    let doubting = CommandRun::of(secured.with(&secured.admin, &["keys", "list"]));
+    let doubting = secured.run(&secured.admin, &["keys", "list"]);
     doubting.refused(1, "the server's certificate is not trusted");
     let mut plain = secured.with(&secured.admin, &["keys", "list"]);
     plain.env("FF_SERVER", secured.url.replace("https", "http"));
