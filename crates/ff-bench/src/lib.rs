@@ -14,7 +14,6 @@ pub use job_shape::JobShape;
 pub use latency::Percentiles;
 pub use report::{Machine, Report};
 pub use scenario::*;
-pub use store::NotAStore;
 
 /// Kind of executions whose handler does nothing. Only benchmarks use it.
 const KIND: &str = "ff-bench";

@@ -67,16 +67,9 @@ impl From<Outcome> for Exit {
 }
 
 /// An invalid command line, or an invalid value in it.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 pub(crate) struct Usage(pub(crate) String);
-
-impl fmt::Display for Usage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Usage {}
 
 impl From<Refusal> for Usage {
     fn from(refusal: Refusal) -> Self {
@@ -90,7 +83,7 @@ pub(crate) fn after(error: &anyhow::Error) -> Exit {
         return Exit::Done;
     }
     // A bad URL of a server is reported as `Usage`, so this URL is that of a store.
-    let is_bad_store = error.downcast_ref().is_some_and(ConnectError::is_bad_url) || error.is::<ff_bench::NotAStore>();
+    let is_bad_store = error.downcast_ref().is_some_and(ConnectError::is_bad_url);
     let flag = if is_bad_store { "--store: " } else { "" };
     let (message, code) = (format!("{flag}{error:#}"), code(error));
     let is_usage = error.is::<Usage>() || is_bad_store;

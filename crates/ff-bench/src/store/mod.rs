@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use ff_core::backend::{EngineStore, Perform};
 use ff_engine::Engine;
 use ff_sdk::http::{HttpBackend, HttpOptions};
@@ -27,11 +27,6 @@ use crate::report::Report;
 pub(super) use postgres::Database;
 pub(super) use sqlite::File;
 pub(super) use valkey::Servers;
-
-/// Refusal of a server's address: a server cannot be compared with the bare store behind it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("scheme: is that of a server, which cannot be measured against its store; must be that of the store")]
-pub struct NotAStore;
 
 /// A store that is being measured.
 pub(super) struct Subject {
@@ -115,9 +110,7 @@ impl Subject {
                 let (store, servers) = Servers::connect(url).await?;
                 (store, BareStore::Valkey(servers))
             }
-            Target::Http => {
-                return Err(NotAStore.into());
-            }
+            Target::Http => bail!("a server cannot be measured against its store; measure the store"),
         };
         let meter = Arc::new(Meter::default());
         let metered = Arc::new(MeteredStore { inner: store, meter: meter.clone() });

@@ -11,16 +11,9 @@ use serde::Serialize;
 pub(crate) use table::{Table, or_dash, printable};
 
 /// The error for a pipe that its reader has closed, as `head` does once it has its lines. The command has not failed.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("the reader of the output has gone")]
 pub(crate) struct ClosedPipe;
-
-impl fmt::Display for ClosedPipe {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the reader of the output has gone")
-    }
-}
-
-impl std::error::Error for ClosedPipe {}
 
 /// Returns true if standard output is a terminal.
 pub(crate) fn is_terminal() -> bool {

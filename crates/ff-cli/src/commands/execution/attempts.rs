@@ -6,10 +6,11 @@ use ff_core::contracts;
 use ff_core::execution::{Attempt, AttemptOutcome, Origin};
 use ff_core::lease::LeaseEnding;
 use ff_core::types::TimestampMs;
+use serde_json::json;
 
 use crate::args::{IdArg, span};
 use crate::exit::Exit;
-use crate::output::{self, Table};
+use crate::output::{self, Table, or_dash};
 use crate::settings::Settings;
 
 /// Show all attempts of an execution, with their workers and outcomes
@@ -37,7 +38,7 @@ fn show(found: &contracts::Attempts, now: TimestampMs) -> anyhow::Result<()> {
             attempt.holder.worker_instance_id.to_string(),
             span::relative(attempt.started_at, now),
             span::short(ended_at.since(attempt.started_at)),
-            attempt.end.as_ref().map_or("-", |end| outcome(end.outcome)).to_owned(),
+            or_dash(attempt.end.as_ref().map(|end| outcome(end.outcome))),
             why(attempt),
         ]);
     }
@@ -69,17 +70,9 @@ fn origin(origin: &Origin) -> &'static str {
     }
 }
 
-fn outcome(outcome: AttemptOutcome) -> &'static str {
-    match outcome {
-        AttemptOutcome::Success => "success",
-        AttemptOutcome::Failure => "failure",
-        AttemptOutcome::TimedOut => "timed out",
-        AttemptOutcome::LeaseExpired => "lease expired",
-        AttemptOutcome::LeaseRevoked => "lease revoked",
-        AttemptOutcome::Cancelled => "cancelled",
-        AttemptOutcome::DeadlinePassed => "deadline passed",
-        AttemptOutcome::SuspensionTimedOut => "suspension timed out",
-    }
+/// Returns the word for an outcome in the API, with spaces.
+fn outcome(outcome: AttemptOutcome) -> String {
+    json!(outcome).as_str().unwrap_or_default().replace('_', " ")
 }
 
 fn ending(ending: LeaseEnding) -> &'static str {
