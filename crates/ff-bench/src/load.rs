@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use ff_core::contracts::{ClaimArgs, CompleteArgs};
 use ff_core::limits;
 use ff_sdk::Job;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
@@ -34,6 +35,19 @@ pub(crate) async fn fill(
         }
     });
     stream::iter(bulks).buffer_unordered(AT_ONCE).try_collect().await
+}
+
+/// Claims executions and completes them. Returns the duration of the claim, and how many were claimed.
+pub(crate) async fn claim(subject: &Subject, args: ClaimArgs) -> anyhow::Result<(Duration, usize)> {
+    let backend = subject.flowfabric.backend();
+    let start = Instant::now();
+    let claimed = backend.claim(args).await?.claimed;
+    let took = start.elapsed();
+    for one in &claimed {
+        let (execution_id, fence) = (one.task.execution_id, one.task.fence);
+        backend.complete(CompleteArgs { execution_id, fence, result: None }).await?;
+    }
+    Ok((took, claimed.len()))
 }
 
 /// Submits `count` jobs from concurrent callers, waits until the last job is completed, and returns the total time.

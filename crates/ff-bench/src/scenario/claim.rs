@@ -1,17 +1,17 @@
 //! Measures the cost of a claim with few and with many waiting executions.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Context;
-use ff_core::contracts::{ClaimArgs, CompleteArgs};
+use ff_core::contracts::ClaimArgs;
 use ff_core::lease::Holder;
 use ff_core::payload::Payload;
-use ff_core::types::{Kind, LaneId, WorkerId, WorkerInstanceId};
+use ff_core::types::{Kind, LaneId};
 use ff_sdk::Job;
 use indicatif::ProgressBar;
 
 use crate::latency::percentiles;
-use crate::load::fill;
+use crate::load::{claim, fill};
 use crate::store::Subject;
 use crate::{KIND, Report};
 
@@ -82,25 +82,18 @@ impl ClaimCost {
 impl Lane {
     /// Claims executions from one partition after the other. Completing them is not timed.
     async fn claim(&mut self, subject: &Subject) -> anyhow::Result<()> {
-        let backend = subject.flowfabric.backend();
+        let partitions = subject.flowfabric.backend().partitions().num_flow_partitions;
         let enough = self.claims.len() + AT_ONCE;
-        let holder =
-            Holder { worker_id: WorkerId::parse("bench")?, worker_instance_id: WorkerInstanceId::parse("bench-1")? };
+        let holder = Holder::parse("bench", "bench-1")?;
         while self.claims.len() < enough {
             let args = ClaimArgs {
                 lane: self.id.clone(),
                 kinds: vec![Kind::parse(KIND)?],
                 ..ClaimArgs::new(self.next_partition, holder.clone())
             };
-            self.next_partition = (self.next_partition + 1) % backend.partitions().num_flow_partitions;
-            let start = Instant::now();
-            let claims = backend.claim(args).await?;
-            let took = start.elapsed();
-            for claimed in claims.claimed {
-                self.claims.push(took);
-                let (execution_id, fence) = (claimed.task.execution_id, claimed.task.fence);
-                backend.complete(CompleteArgs { execution_id, fence, result: None }).await?;
-            }
+            self.next_partition = (self.next_partition + 1) % partitions;
+            let (took, claimed) = claim(subject, args).await?;
+            self.claims.extend(std::iter::repeat_n(took, claimed));
         }
         Ok(())
     }

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use anyhow::Context as _;
-use ff_core::contracts::{ClaimArgs, CompleteArgs, ConfigureLaneArgs, Setting, SubmitArgs};
+use anyhow::{Context as _, ensure};
+use ff_core::contracts::{ClaimArgs, ConfigureLaneArgs, Setting, SubmitArgs};
 use ff_core::lease::Holder;
 use ff_core::limits;
 use ff_core::payload::Payload;
@@ -16,7 +16,7 @@ use ff_sdk::{Context, Fault, Job, Reply};
 use indicatif::ProgressBar;
 
 use crate::latency::percentiles;
-use crate::load::fill;
+use crate::load::{claim, fill};
 use crate::store::Subject;
 use crate::{KIND, Report};
 
@@ -134,12 +134,9 @@ impl Fairness {
         };
         let mut durations = Vec::with_capacity(CLAIMS);
         while durations.len() < CLAIMS {
-            let start = Instant::now();
-            let claims = backend.claim(args.clone()).await?;
-            durations.push(start.elapsed());
-            let claimed = claims.claimed.into_iter().next().context("there was nothing to claim")?;
-            let (execution_id, fence) = (claimed.task.execution_id, claimed.task.fence);
-            backend.complete(CompleteArgs { execution_id, fence, result: None }).await?;
+            let (took, claimed) = claim(subject, args.clone()).await?;
+            ensure!(claimed > 0, "there was nothing to claim");
+            durations.push(took);
         }
         Ok(durations)
     }
