@@ -19,6 +19,7 @@ use ff_scheduler::{EngineOptions, Runtime};
 use futures_util::future::BoxFuture;
 
 pub use crate::store_url::Synchronous;
+use crate::store_url::without_password;
 
 use crate::FlowFabric;
 #[cfg(feature = "local")]
@@ -107,15 +108,14 @@ impl ConnectError {
 
 impl Connect {
     pub fn to(url: &str) -> Self {
-        let (through, key, routing_grace) = (None, None, None);
         Self {
             url: url.to_owned(),
             engine: true,
             existing: false,
             strict_durability: false,
-            through,
-            key,
-            routing_grace,
+            through: None,
+            key: None,
+            routing_grace: None,
         }
     }
 
@@ -181,17 +181,19 @@ impl Connect {
             Target::Sqlite { path, .. } if self.existing && !path.exists() => {
                 Err(ConnectError::NoStore { url: path.display().to_string() })
             }
-            Target::Memory => self.memory(),
+            #[cfg(feature = "memory")]
+            Target::Memory => Ok(self.assemble(Arc::new(MemoryBackend::default()), None)),
+            #[cfg(feature = "sqlite")]
             Target::Sqlite { path, synchronous } => self.sqlite(path, synchronous).await,
+            #[cfg(feature = "postgres")]
             Target::Postgres => self.postgres().await,
+            #[cfg(feature = "valkey")]
             Target::Valkey => self.valkey().await,
+            #[cfg(feature = "http")]
             Target::Http => self.http().await,
+            #[allow(unreachable_patterns, reason = "a program may have all features")]
+            target => Err(ConnectError::NotBuilt { url: without_password(&self.url), feature: target.feature() }),
         }
-    }
-
-    #[cfg(feature = "memory")]
-    fn memory(self) -> Result<FlowFabric, ConnectError> {
-        Ok(self.assemble(Arc::new(MemoryBackend::default()), None))
     }
 
     #[cfg(feature = "sqlite")]
@@ -225,42 +227,6 @@ impl Connect {
         let options = crate::http::HttpOptions { key: self.key.clone(), ..Default::default() };
         let options = options.or_from_environment().map_err(|why| bad(&why))?;
         Ok(FlowFabric::remote(Arc::new(HttpBackend::connect_with(&self.url, options).await?)))
-    }
-
-    #[cfg(not(feature = "memory"))]
-    fn memory(self) -> Result<FlowFabric, ConnectError> {
-        Err(self.not_built("memory"))
-    }
-
-    #[cfg(not(feature = "sqlite"))]
-    async fn sqlite(self, _: PathBuf, _: Synchronous) -> Result<FlowFabric, ConnectError> {
-        Err(self.not_built("sqlite"))
-    }
-
-    #[cfg(not(feature = "postgres"))]
-    async fn postgres(self) -> Result<FlowFabric, ConnectError> {
-        Err(self.not_built("postgres"))
-    }
-
-    #[cfg(not(feature = "valkey"))]
-    async fn valkey(self) -> Result<FlowFabric, ConnectError> {
-        Err(self.not_built("valkey"))
-    }
-
-    #[cfg(not(feature = "http"))]
-    async fn http(self) -> Result<FlowFabric, ConnectError> {
-        Err(self.not_built("http"))
-    }
-
-    #[cfg(not(all(
-        feature = "memory",
-        feature = "sqlite",
-        feature = "postgres",
-        feature = "valkey",
-        feature = "http"
-    )))]
-    fn not_built(&self, feature: &'static str) -> ConnectError {
-        ConnectError::NotBuilt { url: crate::store_url::without_password(&self.url), feature }
     }
 
     #[cfg(feature = "local")]
@@ -299,6 +265,17 @@ pub enum Target {
 }
 
 impl Target {
+    /// Returns the feature that connects to it.
+    fn feature(&self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Sqlite { .. } => "sqlite",
+            Self::Postgres => "postgres",
+            Self::Valkey => "valkey",
+            Self::Http => "http",
+        }
+    }
+
     /// Parses a URL without connecting.
     pub fn parse(url: &str) -> Result<Self, ConnectError> {
         if url.starts_with("http://") || url.starts_with("https://") {
