@@ -63,7 +63,7 @@ async fn quotas_of_each_store_do_what_those_of_the_model_do() {
 async fn turns_of_each_store_are_those_of_the_model() {
     let _server = shared_postgres();
     for make in [memory, sqlite, postgres, valkey] {
-        compare(make, Mix::FAIR, 8, 400, &["lane configured, taken, several claimed, taken in turn"]).await;
+        compare(make, Mix::FAIR, 8, 400, &["configure_lane_home, taken, several claimed, taken in turn"]).await;
     }
 }
 
@@ -142,17 +142,17 @@ impl Entropy for OtherNonces {
 const EVERYTHING: &[&str] = &[EXECUTIONS, SUSPENSIONS, RARE_SUSPENSIONS, FLOWS, RARE_FLOWS, OPERATORS];
 
 /// Required events of executions and leases.
-const EXECUTIONS: &str = "submitted, submitted duplicate, taken, several claimed, claimed for a first try, claimed for a retry, \
-    claimed after a lost lease, claimed for a replay, claimed again after a wait, renewed, noted, completed, \
-    step recorded, step recorded before, claimed with steps, forked with steps, \
-    failed for good, failed with a retry, delayed, cancelled, cancelled already, replayed, revoked, revoked already, pumped, \
+const EXECUTIONS: &str = "submit, submitted duplicate, taken, several claimed, claimed for a first try, claimed for a retry, \
+    claimed after a lost lease, claimed for a replay, claimed again after a wait, renew, progress, complete, \
+    record_step, step recorded before, claimed with steps, forked with steps, \
+    failed for good, failed with a retry, delay, cancel, cancelled already, replay, revoke, revoked already, pump_partition, \
     reopened the store, ended by its holder, ended by cancel, ended by deadline, ended by timeouts, ended by reclaims, \
     execution_not_found, execution_not_active, execution_not_terminal, max_replays_exhausted, idempotency_conflict, \
     invalid_execution_id, invalid_policy_json, stale_lease, lease_expired, lease_revoked, no_active_lease, invalid_input, \
     limit_exceeded, payload_too_large";
 
 /// Required events of suspensions, signals and secrets, also in shorter comparisons.
-const SUSPENSIONS: &str = "suspended, already satisfied, waitpoint created, waitpoint closed, resumed, rotated, replayed, \
+const SUSPENSIONS: &str = "suspended, already satisfied, create_waitpoint, close_waitpoint, resume, rotated, replay, \
     resumed by signals, resumed by operator, resumed by timeout, appended_to_waitpoint, resume_condition_satisfied, \
     buffered_for_pending_waitpoint, appended_to_waitpoint_duplicate, signal_ignored_not_in_condition, \
     signal_ignored_matcher_failed, duplicate, execution_not_active, stale_lease, lease_expired, lease_revoked, \
@@ -166,8 +166,8 @@ const RARE_SUSPENSIONS: &str = "waitpoint closed already, resumed already, rotat
     expired by a timeout of its wait, rotation_conflict, invalid_grace_ms";
 
 /// Required events of flows, also in shorter comparisons.
-const FLOWS: &str = "flow submitted, flow created, flow grown, flow closed, flow cancelled, flow tagged, waits for children, \
-    children have succeeded, cascaded, replayed, cancel_all, cancel_pending, let_active_finish, flow_only, flow_not_found, \
+const FLOWS: &str = "flow submitted, create_flow, grow_flow, close_flow, cancel_flow, set_flow_tags, waits for children, \
+    children have succeeded, cascade, replay, cancel_all, cancel_pending, let_active_finish, flow_only, flow_not_found, \
     flow_already_terminal, idempotency_conflict, stale_graph_revision, self_referencing_edge, cycle_detected, \
     dependency_already_exists, execution_already_in_flow, not_runnable, deps_not_satisfied, invalid_dependency, \
     execution_not_terminal";
@@ -186,5 +186,5 @@ const QUOTAS: &str = "put_quota_home, define_quota, copy_quotas, admission liste
     taken nothing as admitted, slots given back, a waiter woken, invalid_quota_spec";
 
 /// Required events of operators, worker processes and readers of events.
-const OPERATORS: &str = "lane configured, worker registered, worker seen, worker left, worker swept, \
-    followed, event read, taken with a grant, granted nothing, forgotten, not_found, execution_not_eligible";
+const OPERATORS: &str = "configure_lane_home, register_worker, heartbeat, leave, sweep_worker, \
+    follow, event read, taken with a grant, granted nothing, forgotten, not_found, execution_not_eligible";

@@ -40,7 +40,7 @@ fn a_limit_holds_whatever_is_lost_late_or_repeated() {
 
 #[test]
 fn the_laws_hold_for_fair_lanes() {
-    take(Mix::FAIR, 12_000, RUN, true).assert_at_least([("taken in turn", 300), ("lane configured", 50)]);
+    take(Mix::FAIR, 12_000, RUN, true).assert_at_least([("taken in turn", 300), ("configure_lane_home", 50)]);
 }
 
 #[test]
@@ -66,18 +66,18 @@ const EXECUTIONS: &[(&str, usize)] = &[
     ("invalid_input", 30),
     ("limit_exceeded", 100),
     ("submitted duplicate", 200),
-    ("appended", 40),
+    ("append_frames", 40),
     ("invalid_offset", 2),
     ("invalid_frame_type", 2),
-    ("step recorded", 200),
+    ("record_step", 200),
     ("step recorded before", 20),
     ("claimed with steps", 20),
     ("replayed from a step", 2),
     ("forked with steps", 10),
     ("forked before", 10),
-    ("replayed", 50),
+    ("replay", 50),
     ("forgotten", 50),
-    ("followed", 50),
+    ("follow", 50),
     ("waiting -claim retry-> running", 10),
     ("waiting -claim reclaim-> running", 20),
     ("waiting -claim resumed-> running", 10),
@@ -91,8 +91,8 @@ const EXECUTIONS: &[(&str, usize)] = &[
 ];
 
 /// Events that must occur at least once.
-const EXECUTIONS_ONCE: &str = "submitted, taken, taken nothing, renewed, noted, completed, failed for good, failed with a retry, \
-    delayed, cancelled, cancelled already, revoked, revoked already, pumped, pumped nothing";
+const EXECUTIONS_ONCE: &str = "submit, taken, taken nothing, renew, progress, complete, failed for good, failed with a retry, \
+    delay, cancel, cancelled already, revoke, revoked already, pump_partition, pumped nothing";
 
 /// Minimum counts for suspensions.
 const SUSPENSIONS: &[(&str, usize)] = &[
@@ -112,25 +112,25 @@ const SUSPENSIONS: &[(&str, usize)] = &[
     ("payload_too_large", 5),
 ];
 
-const SUSPENSIONS_ONCE: &str = "suspended, waitpoint created, waitpoint closed, waitpoint closed already, appended_to_waitpoint, \
+const SUSPENSIONS_ONCE: &str = "suspended, create_waitpoint, close_waitpoint, waitpoint closed already, appended_to_waitpoint, \
     buffered_for_pending_waitpoint, appended_to_waitpoint_duplicate, signal_ignored_not_in_condition, \
-    signal_ignored_matcher_failed, resumed, resumed already, rotated, rotated noop";
+    signal_ignored_matcher_failed, resume, resumed already, rotated, rotated noop";
 
 /// Minimum counts for flows.
 const FLOWS: &[(&str, usize)] = &[
     ("flow staged", 10),
     ("flow submitted", 100),
     ("flow submitted duplicate", 80),
-    ("flow created", 20),
-    ("flow grown", 100),
-    ("flow closed", 20),
+    ("create_flow", 20),
+    ("grow_flow", 100),
+    ("close_flow", 20),
     ("flow closed already", 50),
-    ("flow cancelled", 50),
+    ("cancel_flow", 50),
     ("flow cancelled already", 3),
-    ("flow tagged", 50),
+    ("set_flow_tags", 50),
     ("waits for children", 3),
-    ("cascaded", 50),
-    ("replayed", 80),
+    ("cascade", 50),
+    ("replay", 80),
     ("flow_not_found", 50),
     ("flow_already_terminal", 50),
     ("stale_graph_revision", 10),
@@ -158,9 +158,9 @@ const LANES: &[(&str, usize)] = &[
     ("taken with a grant", 200),
     ("granted nothing", 200),
     ("taken nothing with a grant", 20),
-    ("lane configured", 50),
-    ("lane recounted", 50),
-    ("lane settled", 50),
+    ("configure_lane_home", 50),
+    ("recount_lane", 50),
+    ("settle_lane", 50),
 ];
 
 fn once(names: &str) -> impl Iterator<Item = (&str, usize)> {

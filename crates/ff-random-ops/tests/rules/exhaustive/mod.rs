@@ -34,9 +34,9 @@ const MOVES_OF_FLOWS: usize = if cfg!(debug_assertions) { 5 } else { 7 };
 const MOVES_OF_LANES: usize = if cfg!(debug_assertions) { 17 } else { 19 };
 
 /// Every kind of reply about executions and leases.
-const REPLIES: &str = "submitted, submitted duplicate, taken, taken nothing, renewed, noted, completed, failed for good, \
-    failed with a retry, delayed, cancelled, cancelled already, replayed, revoked, revoked already, \
-    pumped, pumped nothing";
+const REPLIES: &str = "submit, submitted duplicate, taken, taken nothing, renew, progress, complete, failed for good, \
+    failed with a retry, delay, cancel, cancelled already, replay, revoke, revoked already, \
+    pump_partition, pumped nothing";
 
 #[test]
 fn every_state_one_execution_can_come_to_keeps_the_laws() {
