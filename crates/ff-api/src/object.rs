@@ -8,7 +8,7 @@ use std::str::FromStr;
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::json;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// Reads a request. The refusal names the invalid field and the reason.
@@ -46,13 +46,36 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for MapVisitor<T> {
     }
 }
 
+/// Reads a value that is written as a word or as an object.
+pub(crate) struct WordOrObject<T, O> {
+    pub(crate) expected: &'static str,
+    pub(crate) of_word: fn(&str) -> Result<T, String>,
+    pub(crate) of_object: fn(O) -> Result<T, &'static str>,
+}
+
+impl<'de, T, O: Deserialize<'de>> Visitor<'de> for WordOrObject<T, O> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.expected)
+    }
+
+    fn visit_str<E: Error>(self, word: &str) -> Result<T, E> {
+        (self.of_word)(word).map_err(E::custom)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+        (self.of_object)(O::deserialize(MapAccessDeserializer::new(map))?).map_err(A::Error::custom)
+    }
+}
+
 /// Reads an enum. A value that is neither a string nor an object is reported as an error of its field, not of the JSON text.
 pub(crate) fn variant<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
     T: DeserializeOwned,
 {
-    T::deserialize(serde_json::Value::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    T::deserialize(serde_json::Value::deserialize(deserializer)?).map_err(Error::custom)
 }
 
 /// Reads an optional value that is written as a string.
@@ -62,7 +85,7 @@ where
     T: FromStr<Err: fmt::Display>,
 {
     let text = Option::<String>::deserialize(deserializer)?;
-    text.map(|text| text.parse().map_err(serde::de::Error::custom)).transpose()
+    text.map(|text| text.parse().map_err(Error::custom)).transpose()
 }
 
 /// Defines objects of answers. An `Option` without a value is left out of the JSON.

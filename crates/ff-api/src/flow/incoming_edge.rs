@@ -1,14 +1,11 @@
 //! An incoming edge of a node: the name of the upstream node, alone or with the data that the edge passes on.
 
-use std::fmt;
-
 use ff_core::flow::PassMode;
 use ff_core::types::NodeName;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::passing;
+use crate::object::WordOrObject;
 
 /// One edge into a node: `"extract"`, or `{"node": "extract", "passes": {"input": "rows"}}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,25 +35,13 @@ impl Serialize for IncomingEdge {
 
 impl<'de> Deserialize<'de> for IncomingEdge {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(IncomingEdgeVisitor)
-    }
-}
-
-struct IncomingEdgeVisitor;
-
-impl<'de> Visitor<'de> for IncomingEdgeVisitor {
-    type Value = IncomingEdge;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the name of a node, or an object with its name as `node`")
-    }
-
-    fn visit_str<E: Error>(self, name: &str) -> Result<IncomingEdge, E> {
-        Ok(IncomingEdge { node: NodeName::parse(name).map_err(E::custom)?, passes: None })
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<IncomingEdge, A::Error> {
-        let IncomingEdgeObject { node, passes } = IncomingEdgeObject::deserialize(MapAccessDeserializer::new(map))?;
-        Ok(IncomingEdge { node, passes })
+        deserializer.deserialize_any(WordOrObject {
+            expected: "the name of a node, or an object with its name as `node`",
+            of_word: |name| match NodeName::parse(name) {
+                Ok(node) => Ok(Self { node, passes: None }),
+                Err(error) => Err(error.to_string()),
+            },
+            of_object: |IncomingEdgeObject { node, passes }| Ok(Self { node, passes }),
+        })
     }
 }

@@ -1,13 +1,9 @@
 //! The join of the edges into a node: a name, or an object with all settings.
 
-use std::fmt;
-
 use ff_core::flow::{Join, OnSatisfied};
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::object::word;
+use crate::object::{WordOrObject, word};
 
 /// `"all_of"`, `"any_of"`, or `{"type": "quorum", "k": 2, "on_satisfied": "cancel_remaining"}`. By default, the other
 /// upstreams keep running.
@@ -45,30 +41,17 @@ impl JoinObject {
 
 impl<'de> Deserialize<'de> for JoinBody {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(JoinVisitor).map(Self)
-    }
-}
-
-struct JoinVisitor;
-
-impl<'de> Visitor<'de> for JoinVisitor {
-    type Value = Join;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("all_of, any_of, or an object with a `type`")
-    }
-
-    fn visit_str<E: Error>(self, word: &str) -> Result<Join, E> {
-        match word {
-            "all_of" => Ok(Join::AllOf),
-            "any_of" => Ok(Join::AnyOf { on_satisfied: OnSatisfied::LetRun }),
-            "quorum" => Err(E::custom("a quorum says of how many: {\"type\": \"quorum\", \"k\": 2}")),
-            _ => Err(E::custom("must be all_of, any_of, or an object with a `type`")),
-        }
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Join, A::Error> {
-        JoinObject::deserialize(MapAccessDeserializer::new(map))?.join().map_err(A::Error::custom)
+        let join = deserializer.deserialize_any(WordOrObject {
+            expected: "all_of, any_of, or an object with a `type`",
+            of_word: |word| match word {
+                "all_of" => Ok(Join::AllOf),
+                "any_of" => Ok(Join::AnyOf { on_satisfied: OnSatisfied::LetRun }),
+                "quorum" => Err("a quorum says of how many: {\"type\": \"quorum\", \"k\": 2}".into()),
+                _ => Err("must be all_of, any_of, or an object with a `type`".into()),
+            },
+            of_object: JoinObject::join,
+        });
+        join.map(Self)
     }
 }
 
