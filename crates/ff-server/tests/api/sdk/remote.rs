@@ -5,12 +5,11 @@ use std::sync::Arc;
 use ff_backend_memory::MemoryBackend;
 use ff_core::backend::{EngineBackend, LongPoll, Perform};
 use ff_core::contracts::{
-    CancelArgs, ClaimArgs, CloseWaitpointArgs, CompleteArgs, ControlArgs, CreateWaitpointArgs, DeliverArgs, Filter,
-    ListArgs, NextArgs, RenewArgs, ResumeArgs, RotateSecretArgs, SignalsArgs, SubmitArgs, SubmittedExecution,
-    SuspendArgs, WaitpointRef,
+    ClaimArgs, CloseWaitpointArgs, CompleteArgs, CreateWaitpointArgs, DeliverArgs, Filter, ListArgs, NextArgs,
+    RenewArgs, ResumeArgs, RotateSecretArgs, SignalsArgs, SubmitArgs, SubmittedExecution, SuspendArgs, WaitpointRef,
 };
 use ff_core::engine_error::{Code, EngineError};
-use ff_core::lease::{Fence, Holder, LeaseEnding};
+use ff_core::lease::{Fence, Holder};
 use ff_core::limits;
 use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
@@ -75,22 +74,6 @@ async fn work_travels_there_and_back() {
     assert_eq!(remote.attempts(&id).await.unwrap().attempts.len(), 1);
     let all = ListArgs { filter: Filter::everything(Namespace::default_name()), after: None, limit: 9 };
     assert_eq!(remote.list(all).await.unwrap().executions.len(), 1);
-}
-
-#[tokio::test]
-async fn a_remote_worker_is_notified_of_a_cancellation() {
-    let (_world, remote) = world().await;
-    let id = remote.submit(work()).await.unwrap().execution_id;
-    let fence = remote.next(anything()).await.unwrap().remove(0).task.fence;
-    let control = |after, wait_ms| {
-        remote.control(ControlArgs { worker_instance_id: holder().worker_instance_id, after, wait_ms })
-    };
-    let start = control(None, 0).await.unwrap();
-    let cancel = CancelArgs { execution_id: id, reason: None, requested_by: None };
-    let (reply, cancelled) = tokio::join!(control(Some(start.next), 60_000), remote.cancel(cancel));
-    cancelled.unwrap();
-    let lost = reply.unwrap().lost[0];
-    assert_eq!((lost.execution_id, lost.fence, lost.ended), (id, fence, LeaseEnding::Cancelled));
 }
 
 #[tokio::test]
