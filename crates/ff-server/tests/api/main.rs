@@ -10,6 +10,7 @@ mod flow;
 mod input;
 mod keyed;
 mod log;
+mod reader;
 mod sdk;
 mod service;
 mod stream;

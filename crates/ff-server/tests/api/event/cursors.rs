@@ -4,8 +4,8 @@ use ff_core::types::Namespace;
 use ff_sdk::Connect;
 use serde_json::{Value, json};
 
-use crate::event::streams::Stream;
 use crate::keyed::KeyedStore;
+use crate::reader::Stream;
 use crate::world::World;
 
 /// Returns the events of a tenant since a cursor, and the next cursor.

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use reqwest::Response;
-use serde_json::{Value, json};
+use serde_json::json;
 
+use crate::reader::{Message, Stream, whole};
 use crate::world::{World, answer};
 
 const AT_ONCE: Duration = Duration::from_secs(5);
@@ -13,17 +13,9 @@ async fn submit_single_node(world: &World) -> String {
     world.flow(&json!({"kind": "f", "nodes": {"a": {"kind": "k"}}})).await
 }
 
-async fn stream(world: &World, flow: &str, last: Option<&str>) -> Response {
-    world.follow(&format!("/v1/flows/{flow}/events"), last).send().await.unwrap()
-}
-
-/// Returns the numbers and data of the events in the text of a stream.
-fn parse_events(text: &str) -> Vec<(u64, Value)> {
-    let field = |event: &str, name: &str| event.lines().find_map(|line| line.strip_prefix(name).map(str::to_owned));
-    text.split("\n\n")
-        .filter_map(|event| Some((field(event, "id: ")?.parse().unwrap(), field(event, "data: ")?)))
-        .map(|(id, data)| (id, serde_json::from_str(&data).unwrap()))
-        .collect()
+/// Returns the numbers of the events of a flow.
+fn ids(events: &[Message]) -> Vec<u64> {
+    events.iter().map(|event| event.id.as_ref().unwrap().parse().unwrap()).collect()
 }
 
 #[tokio::test]
@@ -54,19 +46,15 @@ async fn a_waiting_reader_gets_the_events_of_a_flow() {
 async fn a_stream_sends_every_event_until_the_end() {
     let world = World::start().await;
     let flow = submit_single_node(&world).await;
-    let mut response = stream(&world, &flow, None).await;
-    assert_eq!(
-        (response.status().as_u16(), &response.headers()["content-type"]),
-        (200, &"text/event-stream".parse().unwrap())
-    );
-    let first = String::from_utf8(response.chunk().await.unwrap().unwrap().to_vec()).unwrap();
-    assert_eq!(parse_events(&first)[0].1["event"], "opened");
+    let mut stream = Stream::open(&world, &format!("/v1/flows/{flow}/events"), None).await;
+    let mut events = vec![stream.next().await.unwrap()];
+    assert_eq!(events[0].data["event"], "opened");
     world.claim("k").await.complete(&world, json!(1)).await;
-    let events = parse_events(&format!("{first}{}", response.text().await.unwrap()));
-    let names: Vec<_> = events.iter().map(|(_, event)| event["event"].as_str().unwrap()).collect();
+    events.extend(stream.rest().await);
+    let names: Vec<_> = events.iter().map(|event| event.data["event"].as_str().unwrap()).collect();
     assert_eq!(names, ["opened", "moved", "moved", "ended"]);
-    assert_eq!(events.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [0, 1, 2, 3]);
-    assert!(events.iter().all(|(id, event)| event["seq"] == *id));
+    assert_eq!(ids(&events), [0, 1, 2, 3]);
+    assert!(events.iter().zip(0..).all(|(event, id)| event.data["seq"] == id));
 }
 
 #[tokio::test]
@@ -74,10 +62,10 @@ async fn a_reconnected_reader_continues_after_its_last_event() {
     let world = World::start().await;
     let flow = submit_single_node(&world).await;
     world.claim("k").await.complete(&world, json!(1)).await;
-    let events = parse_events(&stream(&world, &flow, Some("1")).await.text().await.unwrap());
-    assert_eq!(events.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [2, 3]);
-    assert_eq!(stream(&world, &flow, Some("3")).await.status(), 204, "there is nothing to come back for");
     let path = format!("/v1/flows/{flow}/events");
+    assert_eq!(ids(&whole(&world, &path, Some("1")).await), [2, 3]);
+    let over = world.follow(&path, Some("3")).send().await.unwrap();
+    assert_eq!(over.status(), 204, "there is nothing to come back for");
     for (last, parameter, field) in
         [("x", "", "Last-Event-ID"), ("1", "?limit=1", "limit"), ("1", "?wait_ms=1", "wait_ms")]
     {
@@ -93,7 +81,7 @@ async fn a_reconnected_reader_continues_after_its_last_event() {
 async fn a_server_that_stops_ends_its_streams() {
     let world = World::start().await;
     let flow = submit_single_node(&world).await;
-    let mut response = stream(&world, &flow, None).await;
+    let mut response = world.follow(&format!("/v1/flows/{flow}/events"), None).send().await.unwrap();
     let began = Instant::now();
     assert!(response.chunk().await.unwrap().is_some());
     world.stop().await;

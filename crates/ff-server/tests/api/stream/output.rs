@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use reqwest::Response;
 use serde_json::{Value, json};
 
+use crate::reader::{Stream, names, whole};
 use crate::world::{LeasedExecution, World, answer};
 
 const AT_ONCE: Duration = Duration::from_secs(5);
@@ -13,26 +13,6 @@ async fn append(world: &World, held: &LeasedExecution, frames: Value) -> Value {
     let reply = world.post(&held.path("frames"), &held.call(json!({ "frames": frames }))).await;
     assert_eq!(reply.status, 200, "{}", reply.body);
     reply.body
-}
-
-async fn stream(world: &World, held: &LeasedExecution, last: Option<&str>) -> Response {
-    world.follow(&held.path("stream"), last).send().await.unwrap()
-}
-
-/// Returns the ids, names and data of the events in the text of a stream.
-fn parse_events(text: &str) -> Vec<(String, String, Value)> {
-    let field = |event: &str, name: &str| event.lines().find_map(|line| line.strip_prefix(name).map(str::to_owned));
-    let data = |event: &str| {
-        let lines: Vec<_> = event.lines().filter_map(|line| line.strip_prefix("data: ")).collect();
-        serde_json::from_str(&lines.join("\n")).ok()
-    };
-    text.split("\n\n")
-        .filter_map(|event| Some((field(event, "id: ")?, field(event, "event: ")?, data(event)?)))
-        .collect()
-}
-
-fn names(events: &[(String, String, Value)]) -> Vec<&str> {
-    events.iter().map(|(_, name, _)| name.as_str()).collect()
 }
 
 #[tokio::test]
@@ -70,9 +50,9 @@ async fn a_summary_with_line_breaks_is_one_event() {
     let body = patch.replace("LEASE", &format!("{lease}{rest}"));
     assert_eq!(world.post_text(&held.path("frames"), body).await.status, 200);
     held.complete(&world, json!(1)).await;
-    let events = parse_events(&stream(&world, &held, None).await.text().await.unwrap());
+    let events = whole(&world, &held.path("stream"), None).await;
     assert_eq!(names(&events), ["summary", "closed", "end"]);
-    assert_eq!(events[0].2["document"], json!({"a": [1, 2]}));
+    assert_eq!(events[0].data["document"], json!({"a": [1, 2]}));
 }
 
 #[tokio::test]
@@ -80,22 +60,14 @@ async fn a_stream_sends_every_event_until_the_end() {
     let world = World::start().await;
     let held = world.running("k").await;
     append(&world, &held, json!([{"text": "a"}])).await;
-    let mut response = stream(&world, &held, None).await;
-    assert_eq!(
-        (response.status().as_u16(), &response.headers()["content-type"]),
-        (200, &"text/event-stream".parse().unwrap())
-    );
-    let mut text = String::new();
-    while parse_events(&text).is_empty() {
-        text += str::from_utf8(&response.chunk().await.unwrap().unwrap()).unwrap();
-    }
+    let mut stream = Stream::open(&world, &held.path("stream"), None).await;
+    let mut events = vec![stream.next().await.unwrap()];
     append(&world, &held, json!([{"text": "b"}])).await;
     held.complete(&world, json!(1)).await;
-    text += &response.text().await.unwrap();
-    let events = parse_events(&text);
+    events.extend(stream.rest().await);
     assert_eq!(names(&events), ["frame", "frame", "closed", "end"]);
-    assert_eq!((&events[0].2["text"], &events[1].2["text"]), (&json!("a"), &json!("b")));
-    assert_eq!((&events[2].2["outcome"], &events[3].2["outcome"]), (&json!("success"), &json!("success")));
+    assert_eq!((&events[0].data["text"], &events[1].data["text"]), (&json!("a"), &json!("b")));
+    assert_eq!((&events[2].data["outcome"], &events[3].data["outcome"]), (&json!("success"), &json!("success")));
 }
 
 /// A reader that is cut off continues after its last event, and gets each item once.
@@ -105,13 +77,14 @@ async fn a_reconnected_reader_continues_after_its_last_event() {
     let held = world.running("k").await;
     append(&world, &held, json!([{"text": "a"}, {"text": "b"}, {"text": "c"}])).await;
     held.complete(&world, json!(1)).await;
-    let whole = parse_events(&stream(&world, &held, None).await.text().await.unwrap());
-    assert_eq!(names(&whole), ["frame", "frame", "frame", "closed", "end"]);
-    for (nth, (id, ..)) in whole.iter().enumerate().take(3) {
-        let rest = parse_events(&stream(&world, &held, Some(id)).await.text().await.unwrap());
-        assert_eq!(rest, whole[nth + 1..]);
+    let path = held.path("stream");
+    let all = whole(&world, &path, None).await;
+    assert_eq!(names(&all), ["frame", "frame", "frame", "closed", "end"]);
+    for (nth, event) in all.iter().enumerate().take(3) {
+        assert_eq!(whole(&world, &path, event.id.as_deref()).await, all[nth + 1..]);
     }
-    assert_eq!(stream(&world, &held, Some(&whole[4].0)).await.status(), 204, "there is nothing to come back for");
+    let over = world.follow(&path, all[4].id.as_deref()).send().await.unwrap();
+    assert_eq!(over.status(), 204, "there is nothing to come back for");
 }
 
 /// The output is larger than one read and larger than one write.
@@ -125,14 +98,15 @@ async fn long_output_is_streamed_completely_and_in_order() {
         append(&world, &held, json!(frames)).await;
     }
     held.complete(&world, json!(1)).await;
-    let whole = parse_events(&stream(&world, &held, None).await.text().await.unwrap());
-    assert_eq!(names(&whole[300..]), ["closed", "end"]);
-    for (nth, (_, name, frame)) in whole[..300].iter().enumerate() {
-        assert_eq!((name.as_str(), &frame["seq"], &frame["text"]), ("frame", &json!(nth), &json!(text(nth))));
+    let path = held.path("stream");
+    let all = whole(&world, &path, None).await;
+    assert_eq!(names(&all[300..]), ["closed", "end"]);
+    for (nth, event) in all[..300].iter().enumerate() {
+        let frame = &event.data;
+        assert_eq!((event.name.as_str(), &frame["seq"], &frame["text"]), ("frame", &json!(nth), &json!(text(nth))));
     }
     for nth in [0, 99, 100, 298] {
-        let rest = parse_events(&stream(&world, &held, Some(&whole[nth].0)).await.text().await.unwrap());
-        assert_eq!(rest, whole[nth + 1..]);
+        assert_eq!(whole(&world, &path, all[nth].id.as_deref()).await, all[nth + 1..]);
     }
 }
 
@@ -145,9 +119,9 @@ async fn output_that_was_superseded_is_marked() {
     let second = world.claim("k").await;
     append(&world, &second, json!([{"text": "b"}])).await;
     second.complete(&world, json!(1)).await;
-    let events = parse_events(&stream(&world, &second, None).await.text().await.unwrap());
+    let events = whole(&world, &second.path("stream"), None).await;
     assert_eq!(names(&events), ["frame", "closed", "superseded", "frame", "closed", "end"]);
-    assert_eq!((&events[2].2["attempt"], &events[2].2["by"]), (&json!(0), &json!(1)));
+    assert_eq!((&events[2].data["attempt"], &events[2].data["by"]), (&json!(0), &json!(1)));
     let alone = format!("{}?attempt=1", second.path("stream"));
     let items = world.get(&alone).await.body["items"].clone();
     assert_eq!(items.as_array().unwrap().len(), 2);
@@ -210,7 +184,7 @@ async fn a_server_that_stops_ends_its_streams() {
     let world = World::start().await;
     let held = world.running("k").await;
     append(&world, &held, json!([{"text": "a"}])).await;
-    let mut response = stream(&world, &held, None).await;
+    let mut response = world.follow(&held.path("stream"), None).send().await.unwrap();
     assert!(response.chunk().await.unwrap().is_some());
     let began = Instant::now();
     world.stop().await;
