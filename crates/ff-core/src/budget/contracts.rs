@@ -11,8 +11,9 @@ use crate::quota::QuotaRow;
 use crate::types::{AttemptIndex, BudgetId, BudgetName, Dimension, Namespace, TimestampMs};
 
 pub use super::charge::{BudgetAnswer, BudgetState, BudgetStatus, ChargeBudgetArgs, UsageTotal};
-pub use super::define::{BudgetReset, DefineBudgetArgs, ResetBudgetArgs};
+pub use super::define::DefineBudgetArgs;
 pub use super::definition::PutBudgetArgs;
+pub use super::restart::{BudgetReset, ResetBudgetArgs};
 pub use super::usage::{PendingUsage, ReportUsageArgs, SettleUsageArgs, UsageReported, UsageSettled};
 
 /// Budgets of a namespace, ordered by name.

@@ -7,7 +7,8 @@ use crate::limits;
 use crate::types::{ExecutionId, LeaseEpoch, Namespace, QuotaName, QuotaPolicyId, TimestampMs};
 
 pub use super::admit::{AdmissionVerdict, AdmissionVerdicts, AdmitArgs, SlotRequest};
-pub use super::define::{CopyQuotasArgs, DefineQuotaArgs, QuotaDefined, QuotasCopied};
+pub use super::copy::{CopyQuotasArgs, QuotasCopied};
+pub use super::define::{DefineQuotaArgs, QuotaDefined};
 pub use super::put::{PutQuotaArgs, QuotaDefinition};
 pub use super::settle::{AdmissionRelease, AdmissionsSettled, ReleaseGuard, SettleAdmissionsArgs, WokenExecution};
 

@@ -3,8 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::json::as_text;
-use crate::types::{AttemptIndex, ExecutionId};
+use crate::types::{AttemptIndex, ExecutionId, as_text};
 
 /// A position in the output of one execution: the next sequence number of an attempt. The number after the last frame
 /// belongs to the attempt's end, which is read like a frame; the number after that means that the end was read.

@@ -43,7 +43,7 @@ macro_rules! open_text_enum {
             }
         }
 
-        crate::json::as_text!($name);
+        crate::types::as_text!($name);
 
         #[cfg(feature = "schema")]
         impl schemars::JsonSchema for $name {
