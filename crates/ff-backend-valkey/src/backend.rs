@@ -11,12 +11,11 @@ use ff_core::partition::PartitionConfig;
 use ff_core::query::{self, Query, QueryReply};
 use tokio_util::sync::DropGuard;
 
-use crate::calls::Calls;
-use crate::coalescer::{Coalescer, Submission};
+use crate::call::{Calls, Coalescer, Submission};
+use crate::flow::reconcile::Sweeps;
 use crate::hints::Announcer;
-use crate::lane_counter::LaneCounter;
-use crate::reconcile::Sweeps;
-use crate::secrets::Secrets;
+use crate::lane::counter::LaneCounter;
+use crate::suspension::secrets::Secrets;
 
 /// A store on a Valkey or Redis server, or a cluster of them.
 pub struct ValkeyBackend {

@@ -24,7 +24,7 @@ use ff_script::{ScriptError, StoredExecution, ask_fields};
 
 use crate::ValkeyBackend;
 use crate::backend::functions;
-use crate::coalescer::Submission;
+use crate::call::Submission;
 use crate::directory::Entry;
 
 impl Handle<SubmitArgs, SubmittedExecution> for ValkeyBackend {

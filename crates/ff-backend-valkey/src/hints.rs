@@ -14,8 +14,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::call_error::message_of;
-use crate::calls::Calls;
+use crate::call::{Calls, message_of};
 use crate::link::{CONNECT_TIMEOUT, Post};
 
 /// Maximum number of hints that wait for the slowest listener: more than one bulk submission makes.

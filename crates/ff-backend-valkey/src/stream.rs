@@ -6,7 +6,7 @@ use ff_core::stream::StreamMode;
 use ff_script::stream::{ff_append_frame, ff_read_attempt_stream};
 
 use crate::ValkeyBackend;
-use crate::calls::WithoutFsync;
+use crate::call::WithoutFsync;
 
 impl Handle<AppendFramesArgs, FramesAppended> for ValkeyBackend {
     async fn handle(&self, args: AppendFramesArgs) -> Answer<FramesAppended> {

@@ -32,7 +32,10 @@ const DOMAINS: &[&str] = &[
 fn main() {
     let source = Path::new("lua");
     println!("cargo::rerun-if-changed=lua");
-    let helpers: Vec<_> = files(&source.join("lib")).iter().map(|path| (stem(path), read(path))).collect();
+    let mut helpers: Vec<_> = files(&source.join("lib")).iter().map(|path| (stem(path), read(path))).collect();
+    helpers.sort();
+    let doubled = helpers.windows(2).find(|pair| pair[0].0 == pair[1].0);
+    assert!(doubled.is_none(), "two helpers have the name {}", doubled.map_or("", |pair| &pair[0].0));
     let names: Vec<_> = helpers.iter().map(|(name, _)| name.as_str()).collect();
     let mut functions = Vec::new();
     for domain in DOMAINS {
@@ -48,11 +51,12 @@ fn main() {
     write("signatures.rs", &rust::render(&functions));
 }
 
+/// Returns the files of a folder and of the folders within it.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap_or_else(|why| panic!("{}: {why}", folder.display()));
-    let mut files: Vec<_> = entries.map(|entry| entry.unwrap_or_else(|why| panic!("{why}")).path()).collect();
-    files.sort();
-    files
+    let mut entries: Vec<_> = entries.map(|entry| entry.unwrap_or_else(|why| panic!("{why}")).path()).collect();
+    entries.sort();
+    entries.into_iter().flat_map(|entry| if entry.is_dir() { files(&entry) } else { vec![entry] }).collect()
 }
 
 fn stem(path: &Path) -> String {

@@ -1,7 +1,7 @@
 //! FlowFabric on Valkey: every mutation is one function of one library, which runs atomically on the server.
 //!
 //! Each function is a Lua file under `lua/<domain>/`, or under `lua/published/` if only other programs call it. Shared
-//! helpers are under `lua/lib/`. The header of a file is the function's signature. The build generates from it the Lua
+//! helpers are under `lua/lib/`, by domain. The header of a file is the function's signature. The build generates from it the Lua
 //! code that reads the arguments and the Rust struct that sends them, so the order of keys and arguments is written
 //! once. The functions mirror the rules of `ff_core`, and tests compare the two.
 //!

@@ -2,6 +2,7 @@
 
 mod list;
 mod read;
+pub(crate) mod reconcile;
 
 use std::collections::HashSet;
 

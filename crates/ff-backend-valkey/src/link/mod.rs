@@ -17,7 +17,7 @@ use redis::io::tcp::socket2::TcpKeepalive;
 use redis::{Cmd, RedisResult, Value};
 use tokio::sync::watch;
 
-use crate::call_error::{engine_error, unreachable};
+use crate::call::{engine_error, unreachable};
 
 pub(crate) use cluster::ClusterLink;
 pub(crate) use primary::Plain;

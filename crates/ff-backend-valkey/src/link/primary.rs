@@ -8,7 +8,7 @@ use redis::aio::MultiplexedConnection;
 use redis::{FromRedisValue, cmd};
 
 use super::value;
-use crate::call_error::{engine_error, lacks_the_library};
+use crate::call::{engine_error, lacks_the_library};
 
 /// An exclusive connection to one server.
 pub(crate) struct Plain(MultiplexedConnection);

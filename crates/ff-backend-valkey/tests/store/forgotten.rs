@@ -18,7 +18,7 @@ use ff_engine::Orchestration;
 
 use crate::look::held;
 use crate::support::{Flavour, Process};
-use crate::suspensions::{key, signal};
+use crate::suspension::{key, signal};
 use crate::{claim, claim_on, findings, options, work};
 
 fn label(value: &str) -> (TagKey, TagValue) {

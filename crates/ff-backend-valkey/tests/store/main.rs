@@ -6,25 +6,21 @@ mod bytes;
 mod capabilities;
 mod cluster;
 mod coalescing;
-mod connecting;
-mod durability;
+mod connection;
+mod cost;
 mod failover;
 mod flow;
 mod flushed;
 mod forgotten;
-mod full;
-mod hanging;
 mod hints;
 mod inner_calls;
 mod killed;
 mod load;
 mod look;
-mod stand_in;
-mod steps;
+mod out_of_memory;
 #[path = "../support/mod.rs"]
 mod support;
-mod suspensions;
-mod tls;
+mod suspension;
 
 use std::time::Duration;
 

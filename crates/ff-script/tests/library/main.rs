@@ -2,13 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod codes;
-mod contract;
-mod files;
-mod flags;
 mod flow;
 mod grant;
-mod headers;
+mod header;
 mod keys;
 mod loading;
 mod malformed;

@@ -9,7 +9,7 @@ use ff_script::signature::{
 use ff_script::{Fcall, FcallResult, LibraryClock, ScriptError, Server};
 use redis::cmd;
 
-use crate::files::functions;
+use crate::header::files::functions;
 use crate::situation::Situation;
 use crate::wire::Wire;
 

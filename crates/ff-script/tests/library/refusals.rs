@@ -30,7 +30,7 @@ use ff_script::published::{ff_expire_execution, ff_mark_lease_expired_if_due, ff
 use ff_script::signature::{SIGNATURES, Signature};
 use ff_script::{Fcall, LibraryClock, ScriptError};
 
-use crate::files::functions;
+use crate::header::files::functions;
 use crate::situation::{ONE_PARTITION, Situation, Subject};
 use crate::wire::Wire;
 use crate::{flow, grant, malformed, operator, singleton, step, stream, suspension};

@@ -1,5 +1,7 @@
 //! The domain of lanes, on Valkey.
 
+pub(crate) mod counter;
+
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
     AllotArgs, Allotment, ConfigureLaneArgs, CopyLaneArgs, LaneCount, LaneInfo, LaneSettled, LanesPage,

@@ -18,9 +18,9 @@ use futures_util::future::{BoxFuture, join_all};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use crate::calls::Calls;
+use super::calls::Calls;
+use super::under_way::CallsUnderWay;
 use crate::directory::Entry;
-use crate::under_way::CallsUnderWay;
 
 /// Maximum number of calls sent as one, and the number of bytes after which no more are added, so that no call occupies
 /// the server for long.

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use ff_script::signature::{CompleteExecution, SIGNATURES, Signature};
 use ff_script::{LibraryClock, library};
 
-use crate::files::{LuaFile, functions, lua_files};
+use super::files::{LuaFile, functions, lua_files};
 use crate::wire::Wire;
 
 fn signature(file: &LuaFile) -> &'static Signature {

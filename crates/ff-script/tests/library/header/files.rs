@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// A Lua file.
 pub(crate) struct LuaFile {
-    /// The folder of the file: a domain, or a folder of shared code.
+    /// The folder in `lua` that has the file: a domain, or a folder of shared code.
     pub(crate) folder: String,
     /// The name without the extension.
     pub(crate) name: String,
@@ -57,8 +57,13 @@ impl LuaFile {
 /// Returns all Lua files, in the order of their paths.
 pub(crate) fn lua_files() -> Vec<LuaFile> {
     let lua = Path::new(env!("CARGO_MANIFEST_DIR")).join("lua");
-    let files = entries(&lua).into_iter().flat_map(|folder| entries(&folder));
-    files.map(|path| read(&path)).collect()
+    entries(&lua).into_iter().flat_map(|folder| read_all(&folder, &folder)).collect()
+}
+
+/// Returns the files of a folder and of the folders within it. `top` is the folder in `lua` that has them.
+fn read_all(folder: &Path, top: &Path) -> Vec<LuaFile> {
+    let read_one = |path: PathBuf| if path.is_dir() { read_all(&path, top) } else { vec![read(&path, top)] };
+    entries(folder).into_iter().flat_map(read_one).collect()
 }
 
 /// Returns the files with functions.
@@ -72,12 +77,8 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-fn read(path: &Path) -> LuaFile {
+fn read(path: &Path, top: &Path) -> LuaFile {
     let part = |path: Option<&std::ffi::OsStr>| path.and_then(|part| part.to_str()).unwrap().to_owned();
     assert_eq!(path.extension().and_then(|ending| ending.to_str()), Some("lua"), "{}", path.display());
-    LuaFile {
-        folder: part(path.parent().and_then(Path::file_name)),
-        name: part(path.file_stem()),
-        text: fs::read_to_string(path).unwrap(),
-    }
+    LuaFile { folder: part(top.file_name()), name: part(path.file_stem()), text: fs::read_to_string(path).unwrap() }
 }

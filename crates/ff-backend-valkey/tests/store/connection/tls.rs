@@ -9,7 +9,7 @@ use ff_core::backend::Perform;
 use ff_core::contracts::CompleteArgs;
 use tempfile::TempDir;
 
-use crate::connecting::refused;
+use super::wrong_servers::refused;
 use crate::look::listeners;
 use crate::support::{Flavour, Process, free_port, lone_primary};
 use crate::{claim, connect, findings, options, work};

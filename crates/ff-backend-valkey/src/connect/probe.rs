@@ -6,7 +6,7 @@ use redis::aio::MultiplexedConnection;
 use redis::{ErrorKind, RedisError, cmd};
 
 use crate::ConnectError;
-use crate::call_error::{engine_error, message_of};
+use crate::call::{engine_error, message_of};
 use crate::link::Plain;
 
 /// A server's identity, as it reports it.

@@ -12,7 +12,7 @@ use ff_script::lane::{CountedLanes, ff_count_lanes};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::calls::Calls;
+use crate::call::Calls;
 /// Maximum number of partitions counted at the same time. Other callers wait for at most so many calls.
 const AT_ONCE: usize = 4;
 

@@ -48,7 +48,7 @@ const APPENDED: &[(&str, &str)] = &[
 ];
 
 /// The published functions, with the numbers of their published keys and arguments. Later ones are ours.
-const PUBLISHED: &str = include_str!("../../../ff-core/tests/fixtures/functions.tsv");
+const PUBLISHED: &str = include_str!("../../../../ff-core/tests/fixtures/functions.tsv");
 
 /// Functions whose names are published; their arguments are ours.
 const NAMED: &[&str] = &[

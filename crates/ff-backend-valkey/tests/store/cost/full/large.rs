@@ -18,7 +18,7 @@ use futures_util::future::join_all;
 use super::super::{all_pages, in_lane};
 use crate::flow::slow::{count_from_zero, reference_us, slow_calls, time_in_functions, watched_server};
 use crate::support::Process;
-use crate::suspensions::{key, signal};
+use crate::suspension::{key, signal};
 use crate::{claim, connect, options, work};
 
 /// Maximum duration of a call, as a multiple of the reference. The reference takes about a millisecond where a call may

@@ -1,5 +1,7 @@
 //! The domain of suspensions, on Valkey.
 
+pub(crate) mod secrets;
+
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
     CloseWaitpointArgs, ClosedWaitpoint, CreateWaitpointArgs, GrantedWaitpoint, PartitionKids, ResumeArgs,

@@ -19,7 +19,7 @@ use ff_script::suspension::{
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use crate::ValkeyBackend;
-use crate::calls::Calls;
+use crate::call::Calls;
 
 /// Maximum number of partitions asked at the same time.
 const AT_ONCE: usize = 64;

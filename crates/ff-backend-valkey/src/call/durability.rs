@@ -8,8 +8,8 @@ use std::sync::Arc;
 use redis::{Cmd, ConnectionInfo, RedisError, RedisResult, Value, cmd};
 use tokio::sync::{Mutex, mpsc, oneshot};
 
+use super::error::message_of;
 use crate::ConnectError;
-use crate::call_error::message_of;
 use crate::link::{CallFailure, Plain, RESPONSE_TIMEOUT, SingleLink};
 
 /// Number of connections. While one waits for the disk, the next serves further calls.

@@ -8,7 +8,7 @@ use ff_core::engine_error::EngineError;
 use futures_util::FutureExt;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
-use crate::stand_in::{self, Wire};
+use super::stand_in::{self, Wire};
 use crate::support::{Flavour, Process, lone_primary};
 use crate::{connect, findings, insist, work};
 

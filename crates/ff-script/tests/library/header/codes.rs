@@ -7,7 +7,7 @@ use ff_core::state::PublicState;
 use ff_script::signature::{SIGNATURES, Signature};
 use ff_script::{FcallResult, ScriptError, Value};
 
-use crate::files::{LuaFile, lua_files};
+use super::files::{LuaFile, lua_files};
 
 #[test]
 fn every_code_is_read_from_a_reply_with_what_it_says() {

@@ -11,9 +11,9 @@ use ff_script::{Fcall, LibraryClock, LoadError, Server, Value, ensure_library, t
 use redis::{Cmd, cmd};
 use tokio::sync::watch;
 
-use crate::call_error::lacks_the_library;
+use super::durability::FsyncGroup;
+use super::error::lacks_the_library;
 use crate::directory::Directory;
-use crate::durability::FsyncGroup;
 use crate::link::{CallFailure, Link, call_failed, value};
 
 /// Maximum number of times that one call loads lost functions again.

@@ -8,9 +8,10 @@ use ff_core::clock::ManualClock;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::TimestampMs;
 
+use super::stand_in;
 use crate::look::{ServerContents, held};
 use crate::support::{Flavour, Process, free_port};
-use crate::{FEW_PARTITIONS, connect, options, stand_in};
+use crate::{FEW_PARTITIONS, connect, options};
 
 /// Connects to a store that cannot be used, and returns the error: one line, with these words and without the password.
 pub(crate) async fn refused(url: &str, options: ValkeyOptions, words: &[&str]) -> ConnectError {

@@ -12,17 +12,15 @@ use futures_util::future::BoxFuture;
 use redis::{Client, FromRedisValue, cmd};
 use tokio_util::sync::CancellationToken;
 
-use crate::calls::{Calls, LibraryLoads};
+use super::probe::{self, probe, refusal};
+use crate::call::{Calls, FsyncGroup, LibraryLoads};
 use crate::directory::Directory;
-use crate::durability::FsyncGroup;
+use crate::flow::reconcile::Sweeps;
 use crate::hints::{Announcer, pass_on, subscribe};
-use crate::lane_counter::LaneCounter;
+use crate::lane::counter::LaneCounter;
 use crate::link::{ClusterLink, Link, Plain, SingleLink, call_failed, connect as connect_to};
-use crate::probe::{probe, refusal};
-use crate::reconcile::Sweeps;
-use crate::secrets::{self, Secrets};
-use crate::url::StoreLocation;
-use crate::{ConnectError, Durability, ValkeyBackend, ValkeyOptions, probe};
+use crate::suspension::secrets::{self, Secrets};
+use crate::{ConnectError, Durability, StoreLocation, ValkeyBackend, ValkeyOptions};
 
 impl ValkeyBackend {
     /// Connects to `valkey://HOST:PORT`, `valkeys://` for TLS, or either with `+cluster`. `redis` and `rediss` mean the
