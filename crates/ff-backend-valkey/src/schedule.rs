@@ -11,7 +11,8 @@ use ff_core::partition::schedule_partition;
 use ff_core::query::{FindSchedule, ReadScheduleAgenda};
 use ff_core::schedule::{Schedule, ScheduleRef};
 use ff_core::types::TimestampMs;
-use ff_script::schedule::{ff_write_schedule, schedule_keys};
+use ff_script::execution::index_keys;
+use ff_script::schedule::ff_write_schedule;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use redis::{FromRedisValue, cmd};
 
@@ -45,7 +46,7 @@ impl Handle<ListSchedulesArgs, SchedulesPage> for ValkeyBackend {
             None => (format!("[{}/", args.namespace), format!("({}0", args.namespace)),
         };
         let names_on = |partition: u16| {
-            let key = schedule_keys(partition).schedules();
+            let key = index_keys(partition).schedules();
             let command =
                 cmd("ZRANGEBYLEX").arg(&key).arg(&first).arg(&end).arg("LIMIT").arg(0).arg(args.limit + 1).clone();
             async move { names(&key, self.calls.plain(&key, command).await?) }
@@ -83,7 +84,7 @@ impl Handle<ReadScheduleAgenda, Vec<PartitionTick>> for ValkeyBackend {
 impl ValkeyBackend {
     async fn find_one(&self, schedule: &ScheduleRef) -> Answer<Option<Schedule>> {
         let partition = schedule_partition(schedule, &self.partitions);
-        let key = schedule_keys(partition).schedule(&schedule.namespace, &schedule.name);
+        let key = index_keys(partition).schedule(&schedule.namespace, &schedule.name);
         let reply = self.calls.plain(&key, cmd("HGET").arg(&key).arg("record").clone()).await?;
         let unreadable = || EngineError::Corrupt(format!("{key} does not hold a schedule"));
         let text = Option::<String>::from_redis_value(reply).map_err(|_| unreadable())?;
@@ -102,7 +103,7 @@ impl ValkeyBackend {
 
     /// Returns the schedules of a partition with the earliest next look.
     async fn first_looks(&self, partition: u16, limit: usize) -> Answer<Vec<DueSchedule>> {
-        let key = schedule_keys(partition).schedules_due();
+        let key = index_keys(partition).schedules_due();
         let last = i64::try_from(limit).unwrap_or(i64::MAX) - 1;
         if last < 0 {
             return Ok(Vec::new());

@@ -72,6 +72,13 @@ pub fn test_clock_key(tag: &str) -> String {
     format!("ff:test:{tag}:now")
 }
 
+/// Returns the names and values of limits. Lua has the same names in lower case.
+macro_rules! shared_limits {
+    ($($name:ident)*) => {
+        [$((stringify!($name), limits::$name.to_string())),*]
+    };
+}
+
 /// Returns the limits that Lua shares with the Rust rules, as a Lua table. Their values are written only in Rust.
 fn constants(clock: LibraryClock) -> String {
     let mut text = "local limits = {\n".to_owned();
@@ -84,78 +91,29 @@ fn constants(clock: LibraryClock) -> String {
     constant("forgets", (clock == LibraryClock::Server).to_string());
     constant("default_policy", format!("'{}'", serde_json::json!(Policy::default())));
     constant("jitter_scale", JITTER_SCALE.to_string());
-    constant("priority_max", limits::PRIORITY_MAX.to_string());
-    constant("claim_at_once", limits::CLAIM_AT_ONCE.to_string());
-    constant("claim_bytes", limits::CLAIM_BYTES.to_string());
-    constant("pump_batch", limits::PUMP_BATCH.to_string());
-    constant("lease_history", limits::LEASE_HISTORY.to_string());
-    constant("lease_ttl_ms", limits::LEASE_TTL_MS.to_string());
+    let shared = shared_limits! {
+        PRIORITY_MAX CLAIM_AT_ONCE CLAIM_BYTES PUMP_BATCH LEASE_HISTORY LEASE_TTL_MS NAME_BYTES TEXT_BYTES
+        SPAN_MAX_MS MAX_RETRIES_MAX BACKOFF_CEILING_MS BACKOFF_MULTIPLIER_MAX RETRYABLE_CATEGORIES
+        REQUIREMENTS CAPABILITY_BYTES LANE_CLASSES LANE_WEIGHTS IDLE_TURNS WAITPOINTS PENDING_WAITPOINTS
+        SUSPEND_DEDUP_MS CONDITION_SIGNALS RESUME_BYTES SIGNALS BUFFERED_SIGNALS FRAME_BYTES
+        BEST_EFFORT_FRAMES SUMMARY_PATCHES PAGE STEPS STEPS_MAX STEP_RESULT_BYTES CLAIM_STEP_BYTES
+        FORK_BYTES FEED RING_KIDS SECRET_BYTES TAGS RETENTION_MS CANCEL_GRACE_MS FORGET FOLLOWED_MS
+        FOLLOWED_STEP_MS AGEING_PRIORITIES RECOUNT_MS RECOUNT KEY_QUEUE AMOUNT_MAX BUDGET_DIMENSIONS
+        BUDGET_DRAWS_FORGOTTEN USAGE_REMEMBERED_MS QUOTA_STEP QUOTA_RESERVED_MS FLOW_NODES FLOW_EDGES
+        NODE_EDGES FLOW_BYTES FLOW_STEP CYCLE_SEARCH INPUT_BYTES FLOW_EVENTS STAGING_MS FLOW_DEDUP_MS
+    };
+    for (name, value) in shared {
+        constant(&name.to_ascii_lowercase(), value);
+    }
     constant("queues_remembered", QUEUES_REMEMBERED.to_string());
     constant("names_remembered", NAMES_REMEMBERED.to_string());
     constant("policies_remembered", POLICIES_REMEMBERED.to_string());
     constant("awaited_remembered", AWAITED_REMEMBERED.to_string());
     constant("listed_at_once", LISTED_AT_ONCE.to_string());
     constant("listed_in_all", LISTED_IN_ALL.to_string());
-    constant("name_bytes", limits::NAME_BYTES.to_string());
-    constant("text_bytes", limits::TEXT_BYTES.to_string());
-    constant("span_max_ms", limits::SPAN_MAX_MS.to_string());
-    constant("max_retries_max", limits::MAX_RETRIES_MAX.to_string());
-    constant("backoff_ceiling_ms", limits::BACKOFF_CEILING_MS.to_string());
-    constant("backoff_multiplier_max", limits::BACKOFF_MULTIPLIER_MAX.to_string());
-    constant("retryable_categories", limits::RETRYABLE_CATEGORIES.to_string());
-    constant("requirements", limits::REQUIREMENTS.to_string());
-    constant("capability_bytes", limits::CAPABILITY_BYTES.to_string());
-    constant("lane_classes", limits::LANE_CLASSES.to_string());
-    constant("lane_weights", limits::LANE_WEIGHTS.to_string());
     constant("fair_behind", Head::fair(0).behind.to_string());
-    constant("idle_turns", limits::IDLE_TURNS.to_string());
     constant("turn_step", step_of(1).to_string());
-    constant("waitpoints", limits::WAITPOINTS.to_string());
-    constant("pending_waitpoints", limits::PENDING_WAITPOINTS.to_string());
-    constant("suspend_dedup_ms", limits::SUSPEND_DEDUP_MS.to_string());
-    constant("condition_signals", limits::CONDITION_SIGNALS.to_string());
-    constant("resume_bytes", limits::RESUME_BYTES.to_string());
-    constant("signals", limits::SIGNALS.to_string());
-    constant("buffered_signals", limits::BUFFERED_SIGNALS.to_string());
-    constant("frame_bytes", limits::FRAME_BYTES.to_string());
-    constant("best_effort_frames", limits::BEST_EFFORT_FRAMES.to_string());
-    constant("summary_patches", limits::SUMMARY_PATCHES.to_string());
-    constant("page", limits::PAGE.to_string());
-    constant("steps", limits::STEPS.to_string());
-    constant("steps_max", limits::STEPS_MAX.to_string());
     constant("step_numbers", u32::MAX.to_string());
-    constant("step_result_bytes", limits::STEP_RESULT_BYTES.to_string());
-    constant("claim_step_bytes", limits::CLAIM_STEP_BYTES.to_string());
-    constant("fork_bytes", limits::FORK_BYTES.to_string());
-    constant("feed", limits::FEED.to_string());
-    constant("ring_kids", limits::RING_KIDS.to_string());
-    constant("secret_bytes", limits::SECRET_BYTES.to_string());
-    constant("tags", limits::TAGS.to_string());
-    constant("retention_ms", limits::RETENTION_MS.to_string());
-    constant("cancel_grace_ms", limits::CANCEL_GRACE_MS.to_string());
-    constant("forget", limits::FORGET.to_string());
-    constant("followed_ms", limits::FOLLOWED_MS.to_string());
-    constant("followed_step_ms", limits::FOLLOWED_STEP_MS.to_string());
-    constant("ageing_priorities", limits::AGEING_PRIORITIES.to_string());
-    constant("recount_ms", limits::RECOUNT_MS.to_string());
-    constant("recount", limits::RECOUNT.to_string());
-    constant("key_queue", limits::KEY_QUEUE.to_string());
-    constant("amount_max", limits::AMOUNT_MAX.to_string());
-    constant("budget_dimensions", limits::BUDGET_DIMENSIONS.to_string());
-    constant("budget_draws_forgotten", limits::BUDGET_DRAWS_FORGOTTEN.to_string());
-    constant("usage_remembered_ms", limits::USAGE_REMEMBERED_MS.to_string());
-    constant("quota_step", limits::QUOTA_STEP.to_string());
-    constant("quota_reserved_ms", limits::QUOTA_RESERVED_MS.to_string());
-    constant("flow_nodes", limits::FLOW_NODES.to_string());
-    constant("flow_edges", limits::FLOW_EDGES.to_string());
-    constant("node_edges", limits::NODE_EDGES.to_string());
-    constant("flow_bytes", limits::FLOW_BYTES.to_string());
-    constant("flow_step", limits::FLOW_STEP.to_string());
-    constant("cycle_search", limits::CYCLE_SEARCH.to_string());
-    constant("input_bytes", limits::INPUT_BYTES.to_string());
-    constant("flow_events", limits::FLOW_EVENTS.to_string());
-    constant("staging_ms", limits::STAGING_MS.to_string());
-    constant("flow_dedup_ms", limits::FLOW_DEDUP_MS.to_string());
     constant("inputs_at_once", INPUTS_AT_ONCE.to_string());
     constant("flow_read_at_once", FLOW_READ_AT_ONCE.to_string());
     constant("flow_events_at_once", FLOW_EVENTS_AT_ONCE.to_string());

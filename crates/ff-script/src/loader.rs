@@ -5,7 +5,7 @@ use ff_core::engine_error::EngineError;
 use crate::bundle::{LibraryClock, VERSION, Version, library};
 use crate::server::Primary;
 use crate::signature::Version as AskVersion;
-use crate::{FcallResult, FromFcallResult, ScriptError};
+use crate::{FcallResult, ScriptError};
 
 /// The reason why a server cannot be used with this program's library.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -48,7 +48,9 @@ async fn loaded(primary: &dyn Primary) -> Result<Option<LibraryInfo>, ScriptErro
     let call = AskVersion {}.call();
     let signature = call.signature;
     let answer = primary.fcall_if_there(call).await.map_err(|error: EngineError| ScriptError::from(error))?;
-    answer.map(|reply| LibraryInfo::from_fcall_result(FcallResult::parse(signature, reply)?)).transpose()
+    let Some(reply) = answer else { return Ok(None) };
+    let (mut fields, _) = FcallResult::parse(signature, reply)?.into_fields();
+    Ok(Some(LibraryInfo { version: fields.read()?, clock: fields.text()? }))
 }
 
 /// Returns whether the library is as new as this program's. Refuses one that this program cannot work with.
@@ -60,11 +62,4 @@ fn is_current(found: &LibraryInfo, clock: LibraryClock) -> Result<bool, LoadErro
         return Err(LoadError::TooNew { found: found.version });
     }
     Ok(found.version >= VERSION)
-}
-
-impl FromFcallResult for LibraryInfo {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, _) = result.into_fields();
-        Ok(Self { version: fields.read()?, clock: fields.text()? })
-    }
 }

@@ -15,19 +15,18 @@ use ff_core::state::PublicState;
 use ff_core::types::{ExecutionId, FlowId, TimestampMs, WaitpointId};
 
 use crate::execution::{core_key, moment, word, written};
-use crate::flow::{Graph, flow_core_key, grown_edge};
-use crate::lease::ClaimTerms;
-use crate::server::{ask, ask_fields, ask_word};
-use crate::signal::{VerifiedToken, delivery};
+use crate::flow::{Graph, flow_core_key, grown, grown_edge};
+use crate::lease::{ClaimTerms, issued};
+use crate::server::{ask, ask_word};
+use crate::signal::{VerifiedToken, delivered, delivery};
 use crate::signature::{
     AckCancelMember, AddExecutionToFlow, ApplyDependencyToChild, BlockExecutionForAdmission,
-    BufferSignalForPendingWaitpoint, ClaimResumedExecution, DeliverSignal, DrainSiblingCancelGroup,
-    EvaluateFlowEligibility, ExpireExecution, ExpireSuspension, IssueGrantAndClaim, IssueReclaimGrant,
-    MarkLeaseExpiredIfDue, PromoteDelayed, ReclaimExecution, ReconcileSiblingCancelGroup, SetEdgeGroupPolicy,
-    StageDependencyEdge, UnblockExecution,
+    BufferSignalForPendingWaitpoint, ClaimResumedExecution, DrainSiblingCancelGroup, EvaluateFlowEligibility,
+    ExpireExecution, ExpireSuspension, IssueGrantAndClaim, IssueReclaimGrant, MarkLeaseExpiredIfDue, PromoteDelayed,
+    ReclaimExecution, ReconcileSiblingCancelGroup, SetEdgeGroupPolicy, StageDependencyEdge, UnblockExecution,
 };
 use crate::suspension::ExpireSuspensionOpKeys;
-use crate::{Fcall, FcallResult, FromFcallResult, ScriptError, Server};
+use crate::{Fcall, ScriptError, Server};
 
 /// Blocks an execution that may not run now, and returns its new state.
 pub async fn ff_block_execution_for_admission(
@@ -58,7 +57,7 @@ pub async fn ff_add_execution_to_flow(
 ) -> Result<GrownFlow, ScriptError> {
     let graph = Graph { flow_id: *flow_id, partitions };
     let (core, node) = (flow_core_key(flow_id, partitions), graph.node(node)?);
-    ask(server, AddExecutionToFlow { core, node, expected_graph_revision: None }.call()).await
+    grown(server, AddExecutionToFlow { core, node, expected_graph_revision: None }.call()).await
 }
 
 /// Adds one edge. If a revision is given, refuses unless the graph has it.
@@ -71,7 +70,7 @@ pub async fn ff_stage_dependency_edge(
 ) -> Result<GrownFlow, ScriptError> {
     let graph = Graph { flow_id: *flow_id, partitions };
     let (core, edges) = (flow_core_key(flow_id, partitions), grown_edge(graph, edge).to_vec());
-    ask(server, StageDependencyEdge { core, edges, expected_graph_revision }.call()).await
+    grown(server, StageDependencyEdge { core, edges, expected_graph_revision }.call()).await
 }
 
 /// Sets how the edges into a member join. It may come before any edge.
@@ -83,9 +82,7 @@ pub async fn ff_set_edge_group_policy(
 ) -> Result<u64, ScriptError> {
     let graph = Graph { flow_id: *flow_id, partitions };
     let (core, joins) = (flow_core_key(flow_id, partitions), graph.join(&spec.member, spec.join));
-    let grown: GrownFlow =
-        ask(server, SetEdgeGroupPolicy { core, joins, expected_graph_revision: None }.call()).await?;
-    Ok(grown.graph_revision)
+    ask_word(server, SetEdgeGroupPolicy { core, joins, expected_graph_revision: None }.call()).await
 }
 
 /// Returns the state of an edge. Settles it first, if its upstream has ended without a notification.
@@ -110,7 +107,7 @@ pub async fn ff_evaluate_flow_eligibility(server: &dyn Server, id: &ExecutionId)
 
 /// Continues cancelling the other upstreams of a join that fired, up to the bound of one step.
 pub async fn ff_drain_sibling_cancel_group(server: &dyn Server, id: &ExecutionId) -> Result<DrainReply, ScriptError> {
-    ask(server, DrainSiblingCancelGroup { core: core_key(id) }.call()).await
+    drained(server, DrainSiblingCancelGroup { core: core_key(id) }.call()).await
 }
 
 /// Repairs the cancellation of the other upstreams of a join that fired.
@@ -118,7 +115,12 @@ pub async fn ff_reconcile_sibling_cancel_group(
     server: &dyn Server,
     id: &ExecutionId,
 ) -> Result<DrainReply, ScriptError> {
-    ask(server, ReconcileSiblingCancelGroup { core: core_key(id) }.call()).await
+    drained(server, ReconcileSiblingCancelGroup { core: core_key(id) }.call()).await
+}
+
+async fn drained(server: &dyn Server, call: Fcall) -> Result<DrainReply, ScriptError> {
+    let mut fields = ask(server, call).await?;
+    Ok(DrainReply { cancelled: fields.read()?, more: fields.maybe_text()?.is_some() })
 }
 
 /// The progress of cancelling the other upstreams of a join that fired.
@@ -128,13 +130,6 @@ pub struct DrainReply {
     pub cancelled: u32,
     /// Whether some upstreams are still to be checked.
     pub more: bool,
-}
-
-impl FromFcallResult for DrainReply {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, _) = result.into_fields();
-        Ok(Self { cancelled: fields.read()?, more: fields.maybe_text()?.is_some() })
-    }
 }
 
 /// Cancels one member of a cancelled flow, unless the flow spares it, and returns its new state.
@@ -169,7 +164,7 @@ pub async fn ff_claim_resumed_execution(
 pub async fn ff_issue_reclaim_grant(server: &dyn Server, args: AssignArgs) -> Result<GrantIssued, ScriptError> {
     let AssignArgs { execution_id, worker_instance_id, ttl_ms, reason, requested_by } = args;
     let (core, worker_instance_id) = (core_key(&execution_id), worker_instance_id.to_string());
-    ask(server, IssueReclaimGrant { core, worker_instance_id, ttl_ms, reason, requested_by }.call()).await
+    issued(server, IssueReclaimGrant { core, worker_instance_id, ttl_ms, reason, requested_by }.call()).await
 }
 
 /// Claims one execution whose lease expired, under the grant of the holder's worker instance.
@@ -180,11 +175,9 @@ pub async fn ff_reclaim_execution(
     lease_ttl_ms: u64,
     nonce: &Nonce,
 ) -> Result<ClaimedExecution, ScriptError> {
-    let (worker_id, worker_instance_id) = (holder.worker_id.to_string(), holder.worker_instance_id.to_string());
-    let (core, (lease_id, attempt_id)) = (core_key(id), nonce.lease(0));
-    let (lease_id, attempt_id) = (lease_id.to_string(), attempt_id.to_string());
-    let claim = ReclaimExecution { core, worker_id, worker_instance_id, lease_ttl_ms, lease_id, attempt_id };
-    claimed_one(server, claim.call(), lease_ttl_ms, nonce).await
+    let claim = claim_call(id, holder, lease_ttl_ms, nonce);
+    // Both functions take the same keys and arguments.
+    claimed_one(server, Fcall { signature: &ReclaimExecution::SIGNATURE, ..claim }, lease_ttl_ms, nonce).await
 }
 
 /// Claims one execution that waits, or that is assigned to the holder's worker instance.
@@ -195,11 +188,20 @@ pub async fn ff_issue_grant_and_claim(
     lease_ttl_ms: u64,
     nonce: &Nonce,
 ) -> Result<ClaimedExecution, ScriptError> {
-    let (worker_id, worker_instance_id) = (holder.worker_id.to_string(), holder.worker_instance_id.to_string());
-    let (core, (lease_id, attempt_id)) = (core_key(id), nonce.lease(0));
-    let (lease_id, attempt_id) = (lease_id.to_string(), attempt_id.to_string());
-    let claim = IssueGrantAndClaim { core, worker_id, worker_instance_id, lease_ttl_ms, lease_id, attempt_id };
-    claimed_one(server, claim.call(), lease_ttl_ms, nonce).await
+    claimed_one(server, claim_call(id, holder, lease_ttl_ms, nonce), lease_ttl_ms, nonce).await
+}
+
+fn claim_call(id: &ExecutionId, holder: &Holder, lease_ttl_ms: u64, nonce: &Nonce) -> Fcall {
+    let (lease_id, attempt_id) = nonce.lease(0);
+    let claim = IssueGrantAndClaim {
+        core: core_key(id),
+        worker_id: holder.worker_id.to_string(),
+        worker_instance_id: holder.worker_instance_id.to_string(),
+        lease_ttl_ms,
+        lease_id: lease_id.to_string(),
+        attempt_id: attempt_id.to_string(),
+    };
+    claim.call()
 }
 
 /// Sends a claim of one execution, and reads its answer.
@@ -209,7 +211,7 @@ async fn claimed_one(
     lease_ttl_ms: u64,
     nonce: &Nonce,
 ) -> Result<ClaimedExecution, ScriptError> {
-    let (mut fields, _) = ask_fields(server, call).await?;
+    let mut fields = ask(server, call).await?;
     let lease_expires_at = TimestampMs(fields.read()?);
     let (namespace, lane) = (fields.read()?, fields.read()?);
     let given = ClaimTerms { namespace, lane, nonce: *nonce, lease_ttl_ms, lease_expires_at };
@@ -224,52 +226,24 @@ pub async fn ff_buffer_signal_for_pending_waitpoint(
     token: &VerifiedToken,
     nonce: &Nonce,
 ) -> Result<DeliveredSignal, ScriptError> {
-    let DeliverSignal {
-        core,
-        waitpoint_id,
-        kid,
-        mac,
-        signal_id,
-        signal_name,
-        source_type,
-        source_identity,
-        payload,
-        content_type,
-        idempotency_key,
-        dedup_ttl_ms,
-        secret_mark,
-    } = delivery(args, waitpoint, token, nonce);
-    let buffer = BufferSignalForPendingWaitpoint {
-        core,
-        waitpoint_id,
-        kid,
-        mac,
-        signal_id,
-        signal_name,
-        source_type,
-        source_identity,
-        payload,
-        content_type,
-        idempotency_key,
-        dedup_ttl_ms,
-        secret_mark,
-    };
-    ask(server, buffer.call()).await
+    let deliver = delivery(args, waitpoint, token, nonce).call();
+    // Both functions take the same keys and arguments.
+    delivered(server, Fcall { signature: &BufferSignalForPendingWaitpoint::SIGNATURE, ..deliver }).await
 }
 
 /// Makes a delayed execution ready for a worker, if its delay is over.
 pub async fn ff_promote_delayed(server: &dyn Server, id: &ExecutionId) -> Result<DueOutcome, ScriptError> {
-    ask(server, PromoteDelayed { core: core_key(id) }.call()).await
+    fired(server, PromoteDelayed { core: core_key(id) }.call()).await
 }
 
 /// Ends an execution as expired, if its deadline has come.
 pub async fn ff_expire_execution(server: &dyn Server, id: &ExecutionId) -> Result<DueOutcome, ScriptError> {
-    ask(server, ExpireExecution { core: core_key(id) }.call()).await
+    fired(server, ExpireExecution { core: core_key(id) }.call()).await
 }
 
 /// Reclaims an execution from its holder, if the lease has expired.
 pub async fn ff_mark_lease_expired_if_due(server: &dyn Server, id: &ExecutionId) -> Result<DueOutcome, ScriptError> {
-    ask(server, MarkLeaseExpiredIfDue { core: core_key(id) }.call()).await
+    fired(server, MarkLeaseExpiredIfDue { core: core_key(id) }.call()).await
 }
 
 /// The effect of a call that fires a timer of an execution.
@@ -281,16 +255,14 @@ pub enum DueOutcome {
     NotYetDue(PublicState),
 }
 
-impl FromFcallResult for DueOutcome {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, _) = result.into_fields();
-        let word = fields.text()?;
-        if !fields.is_empty() {
-            return Ok(Self::NotYetDue(fields.read()?));
-        }
-        let unknown = |error| ScriptError::parse(format!("no execution is {word}: {error}"));
-        Ok(Self::Fired(word.parse().map_err(unknown)?))
+async fn fired(server: &dyn Server, call: Fcall) -> Result<DueOutcome, ScriptError> {
+    let mut fields = ask(server, call).await?;
+    let word = fields.text()?;
+    if !fields.is_empty() {
+        return Ok(DueOutcome::NotYetDue(fields.read()?));
     }
+    let unknown = |error| ScriptError::parse(format!("no execution is {word}: {error}"));
+    Ok(DueOutcome::Fired(word.parse().map_err(unknown)?))
 }
 
 /// Applies the timeout behaviour of a suspension, if its timeout has come. This is the call for one execution; the pump
@@ -316,17 +288,11 @@ pub async fn ff_expire_suspension(
         lease_history: ctx.lease_history(),
         execution_id: args.execution_id.to_string(),
     };
-    ask(server, expire.call()).await
-}
-
-impl FromFcallResult for ExpireSuspensionResult {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, _) = result.into_fields();
-        let word = fields.text()?;
-        if fields.is_empty() {
-            return Ok(Self::AlreadySatisfied { reason: word });
-        }
-        let unknown = |error| ScriptError::parse(format!("no suspension ends as {word}: {error}"));
-        Ok(Self::Expired { behavior_applied: word.parse().map_err(unknown)? })
+    let mut fields = ask(server, expire.call()).await?;
+    let word = fields.text()?;
+    if fields.is_empty() {
+        return Ok(ExpireSuspensionResult::AlreadySatisfied { reason: word });
     }
+    let unknown = |error| ScriptError::parse(format!("no suspension ends as {word}: {error}"));
+    Ok(ExpireSuspensionResult::Expired { behavior_applied: word.parse().map_err(unknown)? })
 }

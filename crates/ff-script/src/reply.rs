@@ -19,11 +19,6 @@ pub enum FcallResult {
     Duplicate(Fields),
 }
 
-/// A type that can be read from the answer of a function.
-pub trait FromFcallResult: Sized {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError>;
-}
-
 /// The fields of an answer, in their order.
 pub struct Fields {
     signature: &'static Signature,
@@ -130,6 +125,26 @@ impl Fields {
     /// Returns the items of the next field, which is a list, as fields.
     pub fn nested(&mut self) -> Result<Self, ScriptError> {
         Ok(Self { signature: self.signature, values: self.list()?.into_iter() })
+    }
+
+    /// Reads the next field, which is a list, item after item.
+    pub(crate) fn items<T>(
+        &mut self,
+        mut read: impl FnMut(&mut Self) -> Result<T, ScriptError>,
+    ) -> Result<Vec<T>, ScriptError> {
+        let (mut list, mut found) = (self.nested()?, Vec::new());
+        while !list.is_empty() {
+            found.push(read(&mut list)?);
+        }
+        Ok(found)
+    }
+
+    /// Reads the next field, which is a list of lists, list after list.
+    pub(crate) fn rows<T>(
+        &mut self,
+        mut read: impl FnMut(&mut Self) -> Result<T, ScriptError>,
+    ) -> Result<Vec<T>, ScriptError> {
+        self.list()?.into_iter().map(|value| read(&mut self.part(value)?)).collect()
     }
 
     /// Returns the next items as fields. Their number is before them.

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use async_trait::async_trait;
 use ff_core::engine_error::EngineError;
 
-use crate::{Fcall, FcallResult, Fields, FromFcallResult, ScriptError, Value};
+use crate::{Fcall, FcallResult, Fields, ScriptError, Value};
 
 /// A server or a cluster that has the library.
 #[async_trait]
@@ -24,10 +24,9 @@ pub trait Primary: Send + Sync {
     async fn load(&self, library: &str) -> Result<(), EngineError>;
 }
 
-/// Calls a function and reads its answer.
-pub(crate) async fn ask<T: FromFcallResult>(server: &dyn Server, call: Fcall) -> Result<T, ScriptError> {
-    let signature = call.signature;
-    T::from_fcall_result(FcallResult::parse(signature, server.fcall(call).await?)?)
+/// Calls a function. Returns the fields of its answer.
+pub(crate) async fn ask(server: &dyn Server, call: Fcall) -> Result<Fields, ScriptError> {
+    Ok(ask_fields(server, call).await?.0)
 }
 
 /// Calls a function. Returns the fields of its answer, and whether it found the call done before.
@@ -38,17 +37,21 @@ pub async fn ask_fields(server: &dyn Server, call: Fcall) -> Result<(Fields, boo
 
 /// Calls a function and reads the first field of its answer.
 pub(crate) async fn ask_word<T: FromStr>(server: &dyn Server, call: Fcall) -> Result<T, ScriptError> {
-    let (mut fields, _) = ask_fields(server, call).await?;
-    fields.read()
+    ask(server, call).await?.read()
 }
 
-/// Calls a function that takes several requests at once, and reads its answer to each.
-pub(crate) async fn ask_each<T: FromFcallResult>(
+/// Calls a function that takes several requests at once, and reads its answer to each: its fields, and whether the
+/// request was done before.
+pub(crate) async fn ask_each<T>(
     server: &dyn Server,
     call: Fcall,
+    read: fn(Fields, bool) -> Result<T, ScriptError>,
 ) -> Result<Vec<Result<T, ScriptError>>, ScriptError> {
     let signature = call.signature;
-    let (mut fields, _) = ask_fields(server, call).await?;
-    let answers = fields.list()?.into_iter();
-    Ok(answers.map(|answer| T::from_fcall_result(FcallResult::parse_one(signature, answer)?)).collect())
+    let answers = ask(server, call).await?.list()?.into_iter();
+    let one = |answer| {
+        let (fields, already) = FcallResult::parse_one(signature, answer)?.into_fields();
+        read(fields, already)
+    };
+    Ok(answers.map(one).collect())
 }

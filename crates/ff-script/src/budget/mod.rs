@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use ff_core::budget::{Amounts, Balance, BudgetLimit, Draw, OnHardLimit, Period, Reset, SoftCrossing, Usage};
 use ff_core::contracts::{
-    AdmissionVerdict, AdmissionVerdicts, AdmissionsSettled, AdmitArgs, BudgetAnswer, BudgetReset, BudgetState,
-    ChargeBudgetArgs, DefineBudgetArgs, PendingUsage, QuotaDefined, ReleaseGuard, ReportUsageArgs, ResetBudgetArgs,
-    SettleAdmissionsArgs, SettleUsageArgs, UsageReported, UsageSettled, UsageTotal, WokenExecution,
+    AdmissionVerdicts, AdmissionsSettled, AdmitArgs, BudgetAnswer, BudgetReset, BudgetState, ChargeBudgetArgs,
+    DefineBudgetArgs, PendingUsage, QuotaDefined, ReportUsageArgs, ResetBudgetArgs, SettleAdmissionsArgs,
+    SettleUsageArgs, UsageReported, UsageSettled, UsageTotal,
 };
 use ff_core::keys::{BudgetKeyContext, budget_policies_index, usage_dedup_key};
 use ff_core::partition::{PartitionConfig, budget_partition};
@@ -14,8 +14,9 @@ use ff_core::quota::{SlotRow, SlotState};
 use ff_core::types::{AttemptIndex, BudgetId, BudgetName, Dimension, ExecutionId, LeaseEpoch, TimestampMs};
 
 use crate::execution::core_key;
+use crate::quota::{guard_text, settled, verdict};
 use crate::record::Hash;
-use crate::server::{ask_fields, ask_word};
+use crate::server::{ask, ask_fields, ask_word};
 use crate::signature::{
     CreateBudget, ReadBudget, RecordSpend, ReleaseBudget, ReportUsageAndCheck, ReserveBudget, ResetBudget, SettleUsage,
 };
@@ -68,7 +69,7 @@ async fn ask_home(
     call: impl Fn() -> Fcall,
 ) -> Result<(Option<String>, TimestampMs, Fields), ScriptError> {
     for _ in 0..PERIODS {
-        let (mut fields, _) = ask_fields(server, call()).await?;
+        let mut fields = ask(server, call()).await?;
         let (state, at) = (fields.maybe_text()?, TimestampMs(fields.read()?));
         let Some(over) = state.as_deref().and_then(|state| state.strip_prefix("over ")) else {
             return Ok((state, at, fields));
@@ -109,19 +110,7 @@ pub async fn ff_reserve_budget(
     };
     let (_, at, mut fields) = ask_home(server, &definition, call).await?;
     let (name, retry_at) = (fields.maybe_text()?, fields.maybe_read()?.map(TimestampMs));
-    let mut row = fields.nested()?;
-    let mut verdicts = Vec::with_capacity(args.requests.len());
-    while !row.is_empty() {
-        let (used, limit, dimension) = (row.maybe_text()?, row.maybe_read()?, row.maybe_read()?);
-        verdicts.push(match (used.as_deref(), limit) {
-            (Some("reserved_for_other"), _) => AdmissionVerdict::ReservedForOther,
-            (Some(used), Some(limit)) => {
-                let used = used.parse().map_err(|_| ScriptError::parse("a verdict cannot be read"))?;
-                AdmissionVerdict::Refused { used, limit, retry_at, dimension }
-            }
-            _ => AdmissionVerdict::Admitted,
-        });
-    }
+    let verdicts = fields.items(|row| verdict(row.maybe_text()?, row.maybe_read()?, retry_at, row.maybe_read()?))?;
     Ok(AdmissionVerdicts { name, at, verdicts })
 }
 
@@ -135,25 +124,13 @@ pub async fn ff_release_budget(
     let definition = definition_key(id, partitions);
     let call = || {
         let one = |one: &ff_core::contracts::AdmissionRelease| {
-            let guard = match one.guard {
-                ReleaseGuard::Any => String::new(),
-                ReleaseGuard::Claim(claim_id) => claim_id.to_string(),
-                ReleaseGuard::Since(at) => at.0.to_string(),
-            };
-            [one.key.clone(), one.execution_id.to_string(), one.epoch.to_string(), guard]
+            [one.key.clone(), one.execution_id.to_string(), one.epoch.to_string(), guard_text(one.guard)]
         };
         let releases = args.releases.iter().flat_map(one).map(Into::into).collect();
         ReleaseBudget { definition: definition.clone(), releases }.call()
     };
     let (_, _, mut fields) = ask_home(server, &definition, call).await?;
-    let released = fields.read()?;
-    let mut row = fields.nested()?;
-    let mut woken = Vec::new();
-    while !row.is_empty() {
-        let (key, execution_id) = (row.text()?, row.read()?);
-        woken.push(WokenExecution { key, execution_id, epoch: LeaseEpoch(row.read()?) });
-    }
-    Ok(AdmissionsSettled { released, woken })
+    settled(&mut fields)
 }
 
 /// Counts the spending of an execution in a budget, and returns the budget's balance.
@@ -221,16 +198,14 @@ pub async fn ff_read_budget(
     count: u64,
 ) -> Result<BudgetPage, ScriptError> {
     let read = ReadBudget { definition: definition_key(id, partitions), cursor, count };
-    let (mut fields, _) = ask_fields(server, read.call()).await?;
+    let mut fields = ask(server, read.call()).await?;
     let next = fields.maybe_text()?;
     let balance = balance(&Hash::parse(fields.list()?)?)?;
-    let mut row = fields.nested()?;
-    let mut draws = Vec::new();
-    while !row.is_empty() {
+    let draws = fields.items(|row| {
         let (id, text) = (row.read()?, row.text()?);
         let (kind, draw) = draw(&text).ok_or_else(|| ScriptError::parse(format!("a draw {text:?} cannot be read")))?;
-        draws.push((id, kind, draw));
-    }
+        Ok((id, kind, draw))
+    })?;
     Ok(BudgetPage { balance, draws, next })
 }
 
@@ -312,11 +287,7 @@ pub async fn ff_record_spend(server: &dyn Server, args: ReportUsageArgs) -> Resu
         Ok(UsageTotal { seq, amounts: amounts_of(&text).ok_or_else(unreadable)? })
     };
     let (total, counted) = (total()?, total()?);
-    let mut row = fields.nested()?;
-    let mut budgets = Vec::new();
-    while !row.is_empty() {
-        budgets.push(row.read()?);
-    }
+    let budgets: Vec<_> = fields.items(Fields::read)?;
     let usage = total.amounts.clone();
     let is_pending = !budgets.is_empty();
     let pending = Box::new(PendingUsage { execution_id: id, kind, budgets, total, counted });
@@ -332,7 +303,7 @@ pub async fn ff_settle_usage(server: &dyn Server, args: SettleUsageArgs) -> Resu
         counted: maybe(amounts_text(&args.counted.amounts)),
         crossed: maybe(args.crossed.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")),
     };
-    let (mut fields, _) = ask_fields(server, settle.call()).await?;
+    let mut fields = ask(server, settle.call()).await?;
     Ok(UsageSettled { settled: fields.maybe_text()?.is_some() })
 }
 

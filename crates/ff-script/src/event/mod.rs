@@ -1,14 +1,12 @@
 //! The functions of event feeds.
 
 use ff_core::event::{EventRecord, EventsPart, Feed};
-use ff_core::keys::IndexKeys;
-use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::signal::Position;
 use ff_core::types::TimestampMs;
 
-use crate::execution::{counted_from, moment};
+use crate::execution::{counted_from, index_keys, moment};
 use crate::record::{Hash, event_record};
-use crate::server::ask_fields;
+use crate::server::ask;
 use crate::signature::{ReadEvents, ReadFeed};
 use crate::{Fields, ScriptError, Server};
 
@@ -36,7 +34,7 @@ pub async fn ff_read_events(
         limit: limit as u64,
         waits,
     };
-    let (mut fields, _) = ask_fields(server, read.call()).await?;
+    let mut fields = ask(server, read.call()).await?;
     let (now, since) = (TimestampMs(fields.read()?), TimestampMs(fields.read()?));
     let trimmed = fields.maybe_text()?.is_some();
     Ok(FeedEntries { now, part: EventsPart { events: entries(&mut fields)?, trimmed, since } })
@@ -51,20 +49,16 @@ pub async fn ff_read_feed(
 ) -> Result<(Option<Feed>, Vec<EventRecord>), ScriptError> {
     let read =
         ReadFeed { events: events_key(partition), after: after.map(|place| place.to_string()), limit: limit as u64 };
-    let (mut fields, _) = ask_fields(server, read.call()).await?;
-    let span = (fields.maybe_read()?.map(TimestampMs), fields.maybe_read()?.map(TimestampMs));
-    let feed = match span {
-        (Some(since), Some(until)) => Some(Feed { since, until }),
-        _ => None,
-    };
+    let mut fields = ask(server, read.call()).await?;
+    let span = fields.maybe_read()?.zip(fields.maybe_read()?);
+    let feed = span.map(|(since, until)| Feed { since: TimestampMs(since), until: TimestampMs(until) });
     Ok((feed, entries(&mut fields)?))
 }
 
 fn entries(fields: &mut Fields) -> Result<Vec<EventRecord>, ScriptError> {
-    let entry = |mut entry: Fields| event_record(entry.read()?, &Hash::parse(entry.list()?)?);
-    fields.list()?.into_iter().map(|value| entry(fields.part(value)?)).collect()
+    fields.rows(|entry| event_record(entry.read()?, &Hash::parse(entry.list()?)?))
 }
 
 fn events_key(partition: u16) -> String {
-    IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition)).partition_events()
+    index_keys(partition).partition_events()
 }

@@ -6,44 +6,32 @@ use ff_core::contracts::{
     UnblockedExecutions,
 };
 use ff_core::execution::{BlockDetail, Blocker};
-use ff_core::keys::IndexKeys;
-use ff_core::partition::{Partition, PartitionFamily};
 
-use super::core_key;
+use super::{core_key, index_keys};
 use crate::server::{ask, ask_fields};
 use crate::signature::{BlockExecutions, HoldExecution, ReleaseHold, UnblockExecutions};
-use crate::{FcallResult, FromFcallResult, ScriptError, Server};
+use crate::{ScriptError, Server};
 
 /// Holds a live execution: it cannot be claimed until it is released.
 pub async fn ff_hold_execution(server: &dyn Server, args: HoldArgs) -> Result<HoldPlaced, ScriptError> {
     let HoldArgs { execution_id, reason, requested_by } = args;
-    ask(server, HoldExecution { core: core_key(&execution_id), reason, requested_by }.call()).await
-}
-
-impl FromFcallResult for HoldPlaced {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, already) = result.into_fields();
-        Ok(Self { public_state: fields.read()?, already })
-    }
+    let (mut fields, already) =
+        ask_fields(server, HoldExecution { core: core_key(&execution_id), reason, requested_by }.call()).await?;
+    Ok(HoldPlaced { public_state: fields.read()?, already })
 }
 
 /// Ends an operator's hold.
 pub async fn ff_release_hold(server: &dyn Server, args: ReleaseHoldArgs) -> Result<HoldReleased, ScriptError> {
-    ask(server, ReleaseHold { core: core_key(&args.execution_id) }.call()).await
-}
-
-impl FromFcallResult for HoldReleased {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, already) = result.into_fields();
-        Ok(Self { public_state: fields.read()?, already })
-    }
+    let (mut fields, already) = ask_fields(server, ReleaseHold { core: core_key(&args.execution_id) }.call()).await?;
+    Ok(HoldReleased { public_state: fields.read()?, already })
 }
 
 /// Blocks executions that may not run now, and takes them out of the queues.
 pub async fn ff_block_executions(server: &dyn Server, args: BlockArgs) -> Result<BlockedCount, ScriptError> {
     let targets = args.executions.iter().map(target).collect::<Result<Vec<_>, _>>()?;
-    let block = BlockExecutions { all_executions: all_executions(args.partition), targets: targets.concat() };
-    let (mut fields, _) = ask_fields(server, block.call()).await?;
+    let block =
+        BlockExecutions { all_executions: index_keys(args.partition).all_executions(), targets: targets.concat() };
+    let mut fields = ask(server, block.call()).await?;
     Ok(BlockedCount { blocked: fields.read()? })
 }
 
@@ -67,11 +55,11 @@ pub(crate) fn written(detail: &BlockDetail) -> Result<String, ScriptError> {
 /// Makes executions that are blocked for a given reason ready again.
 pub async fn ff_unblock_executions(server: &dyn Server, args: UnblockArgs) -> Result<UnblockedExecutions, ScriptError> {
     let unblock = UnblockExecutions {
-        all_executions: all_executions(args.partition),
+        all_executions: index_keys(args.partition).all_executions(),
         from: word(args.from).to_owned(),
         ids: args.executions.iter().map(|id| id.to_string().into()).collect(),
     };
-    let (mut fields, _) = ask_fields(server, unblock.call()).await?;
+    let mut fields = ask(server, unblock.call()).await?;
     let waits: String = fields.read()?;
     let waits = waits.split(',').filter(|wait| !wait.is_empty()).map(str::parse);
     let waits_ms = waits.collect::<Result<_, _>>().map_err(|error| ScriptError::parse(format!("waits_ms: {error}")))?;
@@ -90,8 +78,4 @@ pub(crate) fn word(on: Blocker) -> &'static str {
         Blocker::Operator => "operator",
         Blocker::Assignment => "assignment",
     }
-}
-
-fn all_executions(partition: u16) -> String {
-    IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition)).all_executions()
 }

@@ -4,13 +4,13 @@ use ff_core::contracts::{
     ChangePriorityArgs, DelayArgs, DelayedExecution, PriorityChanged, ProgressArgs, RecordedProgress, ReplayArgs,
     ReplayedExecution, SetTagsArgs, TaggedExecution,
 };
-use ff_core::types::{Priority, TimestampMs};
+use ff_core::types::TimestampMs;
 
-use super::{core_key, start};
-use crate::record::Hash;
-use crate::server::ask;
+use super::{core_key, start, tag_items};
+use crate::record::{Hash, priority};
+use crate::server::{ask, ask_word};
 use crate::signature::{ChangePriority, DelayExecution, ReplayExecution, SetExecutionTags, UpdateProgress};
-use crate::{FcallResult, FromFcallResult, ScriptError, Server};
+use crate::{ScriptError, Server};
 
 /// Releases the lease and delays the execution; the same attempt resumes afterwards.
 pub async fn ff_delay_execution(server: &dyn Server, args: DelayArgs) -> Result<DelayedExecution, ScriptError> {
@@ -23,14 +23,8 @@ pub async fn ff_delay_execution(server: &dyn Server, args: DelayArgs) -> Result<
         start_in_ms,
         start_at,
     };
-    ask(server, delay.call()).await
-}
-
-impl FromFcallResult for DelayedExecution {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, _) = result.into_fields();
-        Ok(Self { until: TimestampMs(fields.read()?) })
-    }
+    let mut fields = ask(server, delay.call()).await?;
+    Ok(DelayedExecution { until: TimestampMs(fields.read()?) })
 }
 
 /// Records the holder's progress.
@@ -43,48 +37,26 @@ pub async fn ff_update_progress(server: &dyn Server, args: ProgressArgs) -> Resu
         percent: args.percent.map(u64::from),
         message: args.message,
     };
-    ask(server, progress.call()).await
-}
-
-impl FromFcallResult for RecordedProgress {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, _) = result.into_fields();
-        Ok(Self { at: TimestampMs(fields.read()?) })
-    }
+    let mut fields = ask(server, progress.call()).await?;
+    Ok(RecordedProgress { at: TimestampMs(fields.read()?) })
 }
 
 /// Changes the priority of a live execution.
 pub async fn ff_change_priority(server: &dyn Server, args: ChangePriorityArgs) -> Result<PriorityChanged, ScriptError> {
     let change = ChangePriority { core: core_key(&args.execution_id), priority: args.priority.get().into() };
-    let From(from) = ask(server, change.call()).await?;
+    let from = priority(ask_word(server, change.call()).await?)?;
     Ok(PriorityChanged { from, priority: args.priority })
-}
-
-struct From(Priority);
-
-impl FromFcallResult for From {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, _) = result.into_fields();
-        let from = Priority::new(fields.read()?);
-        from.map(Self).map_err(|error| ScriptError::parse(format!("the priority {error}")))
-    }
 }
 
 /// Adds and removes labels of an execution.
 pub async fn ff_set_execution_tags(server: &dyn Server, args: SetTagsArgs) -> Result<TaggedExecution, ScriptError> {
     let set = SetExecutionTags {
         core: core_key(&args.execution_id),
-        tags: args.set.iter().flat_map(|(key, value)| [key.to_string().into(), value.to_string().into()]).collect(),
+        tags: tag_items(&args.set),
         removed: args.remove.iter().map(|key| key.to_string().into()).collect(),
     };
-    ask(server, set.call()).await
-}
-
-impl FromFcallResult for TaggedExecution {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, _) = result.into_fields();
-        Ok(Self { tags: Hash::parse(fields.list()?)?.all()?.into_iter().collect() })
-    }
+    let mut fields = ask(server, set.call()).await?;
+    Ok(TaggedExecution { tags: Hash::parse(fields.list()?)?.all()?.into_iter().collect() })
 }
 
 /// Restarts a finished execution.
@@ -97,12 +69,6 @@ pub async fn ff_replay_execution(server: &dyn Server, args: ReplayArgs) -> Resul
         from_name: args.from_step.as_ref().map(|point| point.name.to_string()),
         from_key: args.from_step.map(|point| point.key.to_string().into()).unwrap_or_default(),
     };
-    ask(server, replay.call()).await
-}
-
-impl FromFcallResult for ReplayedExecution {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, _) = result.into_fields();
-        Ok(Self { public_state: fields.read()?, replays: fields.read()? })
-    }
+    let mut fields = ask(server, replay.call()).await?;
+    Ok(ReplayedExecution { public_state: fields.read()?, replays: fields.read()? })
 }

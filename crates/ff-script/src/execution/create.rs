@@ -11,11 +11,11 @@ use ff_core::singleton::KeyRule;
 use ff_core::state::PublicState;
 use ff_core::types::{ContentType, ExecutionId};
 
-use super::{core_key, start};
+use super::{core_key, start, tag_items};
 use crate::record::trace_fields;
-use crate::server::{ask, ask_each, ask_fields};
+use crate::server::{ask_each, ask_fields};
 use crate::signature::{CreateExecution, CreateExecutions, CreateKeyedExecution};
-use crate::{FcallResult, FromFcallResult, ScriptError, Server};
+use crate::{Fields, ScriptError, Server};
 
 /// Creates an execution, or finds the one already created under the same key or id.
 pub async fn ff_create_execution(
@@ -45,9 +45,10 @@ pub async fn ff_create_execution(
         policy_json: unless_default(&args.policy)?,
         traceparent,
         tracestate,
-        tags: args.tags.iter().flat_map(|(key, value)| [key.to_string().into(), value.to_string().into()]).collect(),
+        tags: tag_items(&args.tags),
     };
-    ask(server, create.call()).await
+    let (fields, duplicate) = ask_fields(server, create.call()).await?;
+    submitted(fields, duplicate)
 }
 
 /// Creates an execution under a singleton or debounce key, or resolves the conflict with a live execution of the key.
@@ -85,20 +86,18 @@ pub async fn ff_create_keyed_execution(
         policy_json: unless_default(&args.policy)?,
         traceparent,
         tracestate,
-        tags: args.tags.iter().flat_map(|(key, value)| [key.to_string().into(), value.to_string().into()]).collect(),
+        tags: tag_items(&args.tags),
     };
     let (mut fields, duplicate) = ask_fields(server, create.call()).await?;
     let (execution_id, public_state) = (fields.read()?, fields.read()?);
     Ok(SubmittedExecution { execution_id, public_state, duplicate, conflict: fields.maybe_read()? })
 }
 
-impl FromFcallResult for SubmittedExecution {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, duplicate) = result.into_fields();
-        let execution_id = fields.read()?;
-        let public_state = if fields.is_empty() { PublicState::Waiting } else { fields.read()? };
-        Ok(Self { execution_id, public_state, duplicate, conflict: None })
-    }
+/// Reads the answer to a submission. One that waits for a worker has its id alone.
+fn submitted(mut fields: Fields, duplicate: bool) -> Result<SubmittedExecution, ScriptError> {
+    let execution_id = fields.read()?;
+    let public_state = if fields.is_empty() { PublicState::Waiting } else { fields.read()? };
+    Ok(SubmittedExecution { execution_id, public_state, duplicate, conflict: None })
 }
 
 /// Returns the content type, unless it is JSON, which is not stored.
@@ -136,7 +135,7 @@ pub async fn ff_create_executions(
         }
         push_group(&mut list, group)?;
     }
-    ask_each(server, CreateExecutions { core, works: list }.call()).await
+    ask_each(server, CreateExecutions { core, works: list }.call(), submitted).await
 }
 
 /// One of several submissions.
@@ -170,7 +169,7 @@ fn push_group(list: &mut Vec<Bytes>, members: Vec<Member>) -> Result<(), ScriptE
     for Member { id, args, few } in members {
         let digest = digest(&args.payload)?;
         list.extend([id.to_string().into(), args.payload.bytes, digest]);
-        list.extend(args.tags.iter().flat_map(|(key, value)| [key.to_string().into(), value.to_string().into()]));
+        list.extend(tag_items(&args.tags));
         list.extend(few);
     }
     Ok(())

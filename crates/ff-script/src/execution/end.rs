@@ -9,9 +9,9 @@ use ff_core::types::TimestampMs;
 
 use super::core_key;
 use super::create::unless_json;
-use crate::server::{ask, ask_each};
+use crate::server::{ask, ask_each, ask_fields, ask_word};
 use crate::signature::{CancelExecution, CompleteExecution, CompleteExecutions, FailExecution};
-use crate::{FcallResult, FromFcallResult, ScriptError, Server};
+use crate::{Fields, ScriptError, Server};
 
 /// Ends the running attempt with a result.
 pub async fn ff_complete_execution(server: &dyn Server, args: CompleteArgs) -> Result<CompletedExecution, ScriptError> {
@@ -25,7 +25,7 @@ pub async fn ff_complete_execution(server: &dyn Server, args: CompleteArgs) -> R
         result: args.result.map(|Payload { bytes, .. }| bytes).unwrap_or_default(),
         result_type,
     };
-    ask(server, complete.call()).await
+    Ok(CompletedExecution { public_state: ask_word(server, complete.call()).await? })
 }
 
 /// Ends several running attempts of one partition, each with its own answer.
@@ -36,7 +36,7 @@ pub async fn ff_complete_executions(
     let Some(first) = args.first() else { return Ok(Vec::new()) };
     let core = core_key(&first.execution_id);
     let complete = CompleteExecutions { core, ends: args.into_iter().flat_map(end).collect() };
-    ask_each(server, complete.call()).await
+    ask_each(server, complete.call(), completed).await
 }
 
 /// Encodes one end as items of the list.
@@ -55,11 +55,8 @@ fn end(args: CompleteArgs) -> [Bytes; 5] {
     ]
 }
 
-impl FromFcallResult for CompletedExecution {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, _) = result.into_fields();
-        Ok(Self { public_state: fields.read()? })
-    }
+fn completed(mut fields: Fields, _: bool) -> Result<CompletedExecution, ScriptError> {
+    Ok(CompletedExecution { public_state: fields.read()? })
 }
 
 /// Ends the running attempt with a failure: the execution is retried after a backoff, or ends.
@@ -78,18 +75,12 @@ pub async fn ff_fail_execution(
         permanent: args.failure.permanent,
         jitter: nonce.jitter(),
     };
-    ask(server, fail.call()).await
-}
-
-impl FromFcallResult for FailedAttempt {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, _) = result.into_fields();
-        let outcome = fields.text()?;
-        match (outcome.as_str(), fields.maybe_read()?.map(TimestampMs)) {
-            ("retry_scheduled", Some(retry_at)) => Ok(Self::RetryScheduled { retry_at }),
-            ("failed", None) => Ok(Self::Failed),
-            _ => Err(ScriptError::parse(format!("nothing follows a failure that is called {outcome}"))),
-        }
+    let mut fields = ask(server, fail.call()).await?;
+    let outcome = fields.text()?;
+    match (outcome.as_str(), fields.maybe_read()?.map(TimestampMs)) {
+        ("retry_scheduled", Some(retry_at)) => Ok(FailedAttempt::RetryScheduled { retry_at }),
+        ("failed", None) => Ok(FailedAttempt::Failed),
+        _ => Err(ScriptError::parse(format!("nothing follows a failure that is called {outcome}"))),
     }
 }
 
@@ -97,12 +88,6 @@ impl FromFcallResult for FailedAttempt {
 pub async fn ff_cancel_execution(server: &dyn Server, args: CancelArgs) -> Result<CancelledExecution, ScriptError> {
     let cancel =
         CancelExecution { core: core_key(&args.execution_id), reason: args.reason, requested_by: args.requested_by };
-    ask(server, cancel.call()).await
-}
-
-impl FromFcallResult for CancelledExecution {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, already) = result.into_fields();
-        Ok(Self { public_state: fields.read()?, already })
-    }
+    let (mut fields, already) = ask_fields(server, cancel.call()).await?;
+    Ok(CancelledExecution { public_state: fields.read()?, already })
 }

@@ -2,14 +2,12 @@
 
 use ff_core::contracts::{Cursor, Filter};
 use ff_core::index::Index;
-use ff_core::keys::IndexKeys;
-use ff_core::partition::{Partition, PartitionFamily};
-use ff_core::types::{ExecutionId, TimestampMs};
+use ff_core::types::TimestampMs;
 
-use super::moment;
+use super::{index_keys, moment, tag_items};
 use crate::server::ask;
 use crate::signature::ListExecutions;
-use crate::{FcallResult, FromFcallResult, ScriptError, Server};
+use crate::{ScriptError, Server};
 
 /// A filter, and an index that contains every execution it matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,37 +64,23 @@ pub async fn ff_list_executions(
     let walked_tags = usize::from(matches!(wanted.index, Index::Tag(..)));
     let other_tags = tags.iter().skip(walked_tags);
     let list = ListExecutions {
-        walked: wanted.index.key(&IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition))),
+        walked: wanted.index.key(&index_keys(partition)),
         namespace: (wanted.index == Index::AllExecutions).then(|| namespace.to_string()),
         lane_id: lane.as_ref().map(ToString::to_string),
         state: state.map(|state| state.to_string()),
         kind: kind.as_ref().map(ToString::to_string),
-        tags: other_tags.flat_map(|(key, value)| [key.to_string().into(), value.to_string().into()]).collect(),
+        tags: tag_items(other_tags),
         from: created_from.map(moment),
         before: before.map(moment),
         before_id: id.map(|id| id.to_string()),
         limit: limit as u64,
         most: most as u64,
     };
-    ask(server, list.call()).await
-}
-
-impl FromFcallResult for ListPage {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, _) = result.into_fields();
-        let more = fields.maybe_text()?.is_some();
-        let last = (fields.maybe_read()?.map(TimestampMs), fields.maybe_read::<ExecutionId>()?);
-        let looked = fields.read()?;
-        let mut list = fields.nested()?;
-        let mut rows = Vec::new();
-        while !list.is_empty() {
-            let execution_id = list.read()?;
-            rows.push(Cursor { created_at: TimestampMs(list.read()?), execution_id });
-        }
-        let more = match last {
-            (Some(created_at), Some(execution_id)) if more => Some(Cursor { created_at, execution_id }),
-            _ => None,
-        };
-        Ok(Self { rows, looked, more })
-    }
+    let mut fields = ask(server, list.call()).await?;
+    let more = fields.maybe_text()?.is_some();
+    let last = fields.maybe_read()?.map(TimestampMs).zip(fields.maybe_read()?);
+    let last = last.map(|(created_at, execution_id)| Cursor { created_at, execution_id });
+    let looked = fields.read()?;
+    let rows = fields.items(|row| Ok(Cursor { execution_id: row.read()?, created_at: TimestampMs(row.read()?) }))?;
+    Ok(ListPage { rows, looked, more: last.filter(|_| more) })
 }

@@ -7,9 +7,10 @@ mod end;
 mod list;
 mod read;
 
+use bytes::Bytes;
 use ff_core::contracts::Start;
-use ff_core::keys::ExecKeyContext;
-use ff_core::partition::Partition;
+use ff_core::keys::{ExecKeyContext, IndexKeys};
+use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::types::{ExecutionId, TimestampMs};
 
 pub use admission::{ff_block_executions, ff_hold_execution, ff_release_hold, ff_unblock_executions};
@@ -26,6 +27,20 @@ pub use read::{ExtraReads, ff_read_execution};
 /// Returns the key of an execution's record.
 pub fn core_key(id: &ExecutionId) -> String {
     ExecKeyContext::new(&Partition::of(id), id).core()
+}
+
+/// Returns the keys that the executions of a partition share.
+pub fn index_keys(partition: u16) -> IndexKeys {
+    IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition))
+}
+
+/// Encodes labels as keys and values.
+pub(crate) fn tag_items<'t, K, V>(tags: impl IntoIterator<Item = (&'t K, &'t V)>) -> Vec<Bytes>
+where
+    K: ToString + 't,
+    V: ToString + 't,
+{
+    tags.into_iter().flat_map(|(key, value)| [key.to_string().into(), value.to_string().into()]).collect()
 }
 
 /// The last time that a score holds exactly, some hundred thousand years from now. A later start becomes this time.

@@ -3,8 +3,9 @@
 use ff_core::types::ExecutionId;
 
 use super::core_key;
+use crate::server::ask;
 use crate::signature::ReadExecution;
-use crate::{FcallResult, ScriptError, Server, StoredExecution};
+use crate::{ScriptError, Server, StoredExecution};
 
 /// The records to read beside the main one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,8 +39,5 @@ pub async fn ff_read_execution(
         await_end: beside.end,
         staged: beside.staged,
     };
-    let call = read.call();
-    let signature = call.signature;
-    let (fields, _) = FcallResult::parse(signature, server.fcall(call).await?)?.into_fields();
-    StoredExecution::read(*id, fields)
+    StoredExecution::read(*id, ask(server, read.call()).await?)
 }

@@ -7,12 +7,11 @@ use ff_core::contracts::{
 use ff_core::partition::PartitionConfig;
 
 use super::flow_core_key;
-use super::graph::flat;
-use crate::execution::core_key;
+use crate::execution::{core_key, tag_items};
 use crate::record::Hash;
-use crate::server::ask;
+use crate::server::{ask, ask_fields};
 use crate::signature::{CancelFlow, CloseFlow, MoveToWaitingChildren, SetFlowTags};
-use crate::{FcallResult, FromFcallResult, ScriptError, Server};
+use crate::{ScriptError, Server};
 
 /// Closes a flow, so that it ends with its last member.
 pub async fn ff_close_flow(
@@ -20,7 +19,9 @@ pub async fn ff_close_flow(
     partitions: &PartitionConfig,
     args: CloseFlowArgs,
 ) -> Result<ClosedFlow, ScriptError> {
-    ask(server, CloseFlow { core: flow_core_key(&args.flow_id, partitions) }.call()).await
+    let (mut fields, already) =
+        ask_fields(server, CloseFlow { core: flow_core_key(&args.flow_id, partitions) }.call()).await?;
+    Ok(ClosedFlow { state: fields.read()?, already })
 }
 
 /// Adds labels to a flow.
@@ -29,21 +30,10 @@ pub async fn ff_set_flow_tags(
     partitions: &PartitionConfig,
     args: SetFlowTagsArgs,
 ) -> Result<TaggedFlow, ScriptError> {
-    ask(server, SetFlowTags { core: flow_core_key(&args.flow_id, partitions), tags: flat(&args.tags) }.call()).await
-}
-
-impl FromFcallResult for ClosedFlow {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, already) = result.into_fields();
-        Ok(Self { state: fields.read()?, already })
-    }
-}
-
-impl FromFcallResult for TaggedFlow {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, _) = result.into_fields();
-        Ok(Self { tags: Hash::parse(fields.list()?)?.all()?.into_iter().collect() })
-    }
+    let mut fields =
+        ask(server, SetFlowTags { core: flow_core_key(&args.flow_id, partitions), tags: tag_items(&args.tags) }.call())
+            .await?;
+    Ok(TaggedFlow { tags: Hash::parse(fields.list()?)?.all()?.into_iter().collect() })
 }
 
 /// Cancels a flow: members that the policy does not spare no longer start.
@@ -58,14 +48,8 @@ pub async fn ff_cancel_flow(
         reason: args.reason,
         requested_by: args.requested_by,
     };
-    ask(server, cancel.call()).await
-}
-
-impl FromFcallResult for FlowCancelled {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, already) = result.into_fields();
-        Ok(Self { policy: fields.read()?, already, cancelled: fields.read()?, scheduled: fields.read()? })
-    }
+    let (mut fields, already) = ask_fields(server, cancel.call()).await?;
+    Ok(FlowCancelled { policy: fields.read()?, already, cancelled: fields.read()?, scheduled: fields.read()? })
 }
 
 /// Releases the lease until the holder's join is decided, or keeps it when the join is decided already.
@@ -79,12 +63,6 @@ pub async fn ff_move_to_waiting_children(
         lease_epoch: args.fence.lease_epoch.0,
         attempt_id: args.fence.attempt_id.to_string(),
     };
-    ask(server, wait.call()).await
-}
-
-impl FromFcallResult for WaitedForChildren {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, _) = result.into_fields();
-        Ok(Self { state: fields.read()? })
-    }
+    let mut fields = ask(server, wait.call()).await?;
+    Ok(WaitedForChildren { state: fields.read()? })
 }

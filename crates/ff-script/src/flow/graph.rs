@@ -2,16 +2,15 @@
 
 use bytes::Bytes;
 use ff_core::contracts::{EdgeAddition, GrowFlowArgs, GrownFlow, MemberRef, NodeSpec};
-use ff_core::execution::Tags;
 use ff_core::flow::{Join, PassMode, edge_id, member_id};
 use ff_core::partition::PartitionConfig;
 use ff_core::types::{EdgeId, ExecutionId, FlowId, NodeName};
 
 use super::flow_core_key;
-use crate::execution::{digest, start, unless_default, unless_json};
+use crate::execution::{digest, start, tag_items, unless_default, unless_json};
 use crate::server::ask;
 use crate::signature::GrowFlow;
-use crate::{FcallResult, FromFcallResult, ScriptError, Server};
+use crate::{Fcall, Fields, ScriptError, Server};
 
 /// The flow of a graph, and the partitions by which its members are placed.
 #[derive(Clone, Copy)]
@@ -55,7 +54,7 @@ impl Graph<'_> {
         ];
         items.extend(join(node.join));
         items.push(node.tags.len().to_string().into());
-        items.extend(flat(&node.tags));
+        items.extend(tag_items(&node.tags));
         Ok(items)
     }
 
@@ -128,7 +127,7 @@ pub async fn ff_grow_flow(
         attempt_id: fence.map(|fence| fence.attempt_id.to_string()),
         idempotency_key: args.idempotency_key.map(|key| key.to_string()),
     };
-    ask(server, grow.call()).await
+    grown(server, grow.call()).await
 }
 
 pub(crate) fn grown_edge(graph: Graph<'_>, edge: &EdgeAddition) -> [Bytes; 6] {
@@ -137,24 +136,12 @@ pub(crate) fn grown_edge(graph: Graph<'_>, edge: &EdgeAddition) -> [Bytes; 6] {
     graph.edge(&upstream, &downstream, edge.passes.as_ref(), name)
 }
 
-impl FromFcallResult for GrownFlow {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, _) = result.into_fields();
-        let graph_revision = fields.read()?;
-        let (mut members, mut edges) = (Vec::new(), Vec::new());
-        let mut ids = fields.nested()?;
-        while !ids.is_empty() {
-            members.push(ids.read()?);
-        }
-        let mut states = fields.nested()?;
-        while !states.is_empty() {
-            edges.push((states.read()?, states.read()?));
-        }
-        Ok(Self { graph_revision, members, edges })
-    }
-}
-
-/// Encodes labels as keys and values.
-pub(super) fn flat(tags: &Tags) -> Vec<Bytes> {
-    tags.iter().flat_map(|(key, value)| [key.to_string().into(), value.to_string().into()]).collect()
+/// Sends a change of a graph, and reads its answer.
+pub(crate) async fn grown(server: &dyn Server, call: Fcall) -> Result<GrownFlow, ScriptError> {
+    let mut fields = ask(server, call).await?;
+    Ok(GrownFlow {
+        graph_revision: fields.read()?,
+        members: fields.items(Fields::read)?,
+        edges: fields.items(|state| Ok((state.read()?, state.read()?)))?,
+    })
 }

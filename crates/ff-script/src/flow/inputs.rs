@@ -5,7 +5,7 @@ use ff_core::payload::Payload;
 use ff_core::types::{ContentType, ExecutionId};
 
 use crate::execution::core_key;
-use crate::server::ask_fields;
+use crate::server::ask;
 use crate::signature::ReadInputs;
 use crate::{Fields, ScriptError, Server};
 
@@ -19,14 +19,12 @@ pub(crate) struct Inputs {
 
 impl Inputs {
     pub(crate) fn read(mut fields: Fields) -> Result<Self, ScriptError> {
-        let mut inputs = Vec::new();
-        for value in fields.list()? {
-            let mut one = fields.part(value)?;
+        let inputs = fields.rows(|one| {
             let (name, from) = (one.read()?, one.read()?);
             let content_type = one.maybe_read()?.unwrap_or_else(ContentType::json);
             let payload = one.maybe_bytes()?.map(|bytes| Payload::new(content_type, bytes));
-            inputs.push(Input { name, from, payload });
-        }
+            Ok(Input { name, from, payload })
+        })?;
         let (last, left) = (fields.maybe_text()?, fields.read()?);
         Ok(Self { inputs, next: last.map(|last| (last, left)) })
     }
@@ -35,8 +33,7 @@ impl Inputs {
     pub(crate) async fn read_all(self, server: &dyn Server, id: &ExecutionId) -> Result<Vec<Input>, ScriptError> {
         let Self { mut inputs, mut next } = self;
         while let Some((last, left)) = next {
-            let (fields, _) =
-                ask_fields(server, ReadInputs { core: core_key(id), after: Some(last), left }.call()).await?;
+            let fields = ask(server, ReadInputs { core: core_key(id), after: Some(last), left }.call()).await?;
             let more = Self::read(fields)?;
             inputs.extend(more.inputs);
             next = more.next;

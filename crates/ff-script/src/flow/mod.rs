@@ -14,7 +14,7 @@ use ff_core::types::FlowId;
 
 pub use change::{ff_cancel_flow, ff_close_flow, ff_move_to_waiting_children, ff_set_flow_tags};
 pub use graph::ff_grow_flow;
-pub(crate) use graph::{Graph, grown_edge};
+pub(crate) use graph::{Graph, grown, grown_edge};
 pub(crate) use inputs::Inputs;
 pub use read::{
     EdgeFields, FlowEventFields, FlowFields, FlowListPage, FlowQuery, MemberFields, ff_list_flows, ff_read_flow,

@@ -9,8 +9,9 @@ use ff_core::types::{EdgeId, ExecutionId, FlowId, TimestampMs};
 use super::flow_core_key;
 use crate::execution::{counted_from, moment};
 use crate::record::{Hash, flow_key};
+use crate::server::ask;
 use crate::signature::{ListFlows, ReadFlow, ReadFlowEdges, ReadFlowEvents, ReadFlowKeys, ReadFlowMembers};
-use crate::{Fcall, FcallResult, Fields, ScriptError, Server};
+use crate::{Fields, ScriptError, Server};
 
 /// The options of reading a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,7 +68,7 @@ pub async fn ff_read_flow(
     look: FlowQuery,
 ) -> Result<FlowFields, ScriptError> {
     let read = ReadFlow { core: flow_core_key(id, partitions), staged: look.staged, await_end: look.awaited };
-    FlowFields::read(&mut fields(server, read.call()).await?)
+    FlowFields::read(&mut ask(server, read.call()).await?)
 }
 
 /// Reads members in the order they were added, from a position on. A page with fewer than `limit` members is the last
@@ -82,7 +83,7 @@ pub async fn ff_read_flow_members(
 ) -> Result<Vec<MemberFields>, ScriptError> {
     let core = flow_core_key(id, partitions);
     let read = ReadFlowMembers { core, staged, from: from.into(), limit: limit as u64 };
-    each(fields(server, read.call()).await?, |row| {
+    ask(server, read.call()).await?.rows(|row| {
         let execution_id = row.read()?;
         Ok(MemberFields { execution_id, core: Hash::parse(row.list()?)?, group: Hash::parse(row.list()?)? })
     })
@@ -99,9 +100,9 @@ pub async fn ff_read_flow_edges(
 ) -> Result<Vec<EdgeFields>, ScriptError> {
     let (core, after) = (flow_core_key(id, partitions), after.map(|edge| edge.to_string()));
     let read = ReadFlowEdges { core, staged, after, limit: limit as u64 };
-    each(fields(server, read.call()).await?, |row| {
-        Ok(EdgeFields { id: row.read()?, edge: Hash::parse(row.list()?)?, dep: Hash::parse(row.list()?)? })
-    })
+    ask(server, read.call())
+        .await?
+        .rows(|row| Ok(EdgeFields { id: row.read()?, edge: Hash::parse(row.list()?)?, dep: Hash::parse(row.list()?)? }))
 }
 
 /// Reads the events of a flow from a number on.
@@ -115,12 +116,12 @@ pub async fn ff_read_flow_events(
 ) -> Result<FlowEventFields, ScriptError> {
     let (core, FlowQuery { staged, awaited: await_more }) = (flow_core_key(id, partitions), look);
     let read = ReadFlowEvents { core, from: counted_from(from), limit: limit as u64, await_more, staged };
-    let mut fields = fields(server, read.call()).await?;
+    let mut fields = ask(server, read.call()).await?;
     Ok(FlowEventFields {
         core_events: fields.read()?,
         ended: fields.maybe_text()?.is_some(),
         first: fields.maybe_read()?,
-        events: each(fields, |row| Ok((row.read()?, Hash::parse(row.list()?)?)))?,
+        events: fields.rows(|row| Ok((row.read()?, Hash::parse(row.list()?)?)))?,
     })
 }
 
@@ -131,7 +132,7 @@ pub async fn ff_read_flow_keys(
     id: &FlowId,
 ) -> Result<Vec<FlowKeyEntry>, ScriptError> {
     let read = ReadFlowKeys { core: flow_core_key(id, partitions) };
-    each(fields(server, read.call()).await?, |row| flow_key(row.read()?, &Hash::parse(row.list()?)?))
+    ask(server, read.call()).await?.rows(|row| flow_key(row.read()?, &Hash::parse(row.list()?)?))
 }
 
 /// Lists flows of a namespace on a partition after a place, newest first, optionally of one kind, in one state and with
@@ -154,11 +155,11 @@ pub async fn ff_list_flows(
         before_id: after.map(|after| after.flow_id.to_string()),
         limit: args.limit as u64,
     };
-    let mut fields = fields(server, list.call()).await?;
+    let mut fields = ask(server, list.call()).await?;
     let more = fields.maybe_text()?.is_some();
     let last = fields.maybe_read()?.map(TimestampMs).zip(fields.maybe_read()?);
     let last = last.map(|(created_at, flow_id)| FlowCursor { created_at, flow_id });
-    let flows = each(fields, |row| Ok((row.read()?, FlowFields::read(row)?)))?;
+    let flows = fields.rows(|row| Ok((row.read()?, FlowFields::read(row)?)))?;
     Ok(FlowListPage { flows, more: last.filter(|_| more) })
 }
 
@@ -167,16 +168,4 @@ impl FlowFields {
         let mut hash = || Hash::parse(fields.list()?);
         Ok(Self { core: hash()?, summary: hash()?, tags: hash()? })
     }
-}
-
-async fn fields(server: &dyn Server, call: Fcall) -> Result<Fields, ScriptError> {
-    Ok(FcallResult::parse(call.signature, server.fcall(call).await?)?.into_fields().0)
-}
-
-/// Reads each part of the next field, which is a list.
-fn each<T>(
-    mut fields: Fields,
-    mut read: impl FnMut(&mut Fields) -> Result<T, ScriptError>,
-) -> Result<Vec<T>, ScriptError> {
-    fields.list()?.into_iter().map(|value| read(&mut fields.part(value)?)).collect()
 }

@@ -10,7 +10,7 @@ use ff_core::types::{AttemptIndex, EdgeId, ExecutionId, FlowId, LaneId};
 
 use crate::server::ask;
 use crate::signature::ResolveDependency;
-use crate::{FcallResult, FromFcallResult, ScriptError, Server};
+use crate::{ScriptError, Server};
 
 /// An edge to settle, and the end of its upstream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,22 +66,16 @@ pub async fn ff_resolve_dependency(
         flow_id: args.flow_id.to_string(),
         downstream_execution_id: args.downstream_execution_id.to_string(),
     };
-    ask(server, resolve.call()).await
-}
-
-impl FromFcallResult for ResolveDependencyResult {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, _) = result.into_fields();
-        let outcome = fields.text()?;
-        if outcome == "already_resolved" {
-            return Ok(Self::AlreadyResolved);
-        }
-        let (effect, group) = (fields.text()?, fields.read()?);
-        match outcome.as_str() {
-            "satisfied" => Ok(Self::Satisfied { data_injected: effect == "data_injected", group }),
-            "impossible" => Ok(Self::Impossible { child_skipped: effect == "child_skipped", group }),
-            other => Err(ScriptError::parse(format!("an edge cannot be {other}"))),
-        }
+    let mut fields = ask(server, resolve.call()).await?;
+    let outcome = fields.text()?;
+    if outcome == "already_resolved" {
+        return Ok(ResolveDependencyResult::AlreadyResolved);
+    }
+    let (effect, group) = (fields.text()?, fields.read()?);
+    match outcome.as_str() {
+        "satisfied" => Ok(ResolveDependencyResult::Satisfied { data_injected: effect == "data_injected", group }),
+        "impossible" => Ok(ResolveDependencyResult::Impossible { child_skipped: effect == "child_skipped", group }),
+        other => Err(ScriptError::parse(format!("an edge cannot be {other}"))),
     }
 }
 

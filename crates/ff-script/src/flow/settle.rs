@@ -7,22 +7,16 @@ use ff_core::types::ExecutionId;
 use crate::execution::core_key;
 use crate::server::{ask, ask_word};
 use crate::signature::{CascadeCompletion, PromoteBlockedToEligible};
-use crate::{FcallResult, FromFcallResult, ScriptError, Server};
+use crate::{ScriptError, Server};
 
 /// Settles the edges of an ended execution, up to the bound of one step.
 pub async fn ff_cascade_completion(server: &dyn Server, id: &ExecutionId) -> Result<CascadeStep, ScriptError> {
-    ask(server, CascadeCompletion { core: core_key(id) }.call()).await
+    let mut fields = ask(server, CascadeCompletion { core: core_key(id) }.call()).await?;
+    let (resolved, cascaded_children) = (fields.read()?, fields.read()?);
+    Ok(CascadeStep { resolved, cascaded_children, more: fields.maybe_text()?.is_some() })
 }
 
 /// Moves a blocked member on after its join was decided, and returns its new state.
 pub async fn ff_promote_blocked_to_eligible(server: &dyn Server, id: &ExecutionId) -> Result<PublicState, ScriptError> {
     ask_word(server, PromoteBlockedToEligible { core: core_key(id) }.call()).await
-}
-
-impl FromFcallResult for CascadeStep {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, _) = result.into_fields();
-        let (resolved, cascaded_children) = (fields.read()?, fields.read()?);
-        Ok(Self { resolved, cascaded_children, more: fields.maybe_text()?.is_some() })
-    }
 }

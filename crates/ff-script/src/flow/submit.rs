@@ -5,7 +5,8 @@ use ff_core::partition::PartitionConfig;
 use ff_core::types::FlowId;
 
 use super::flow_core_key;
-use super::graph::{Graph, flat};
+use super::graph::Graph;
+use crate::execution::tag_items;
 use crate::record::trace_fields;
 use crate::server::ask_fields;
 use crate::signature::{CreateFlow, SubmitFlow};
@@ -31,7 +32,7 @@ pub async fn ff_submit_flow(
         kind: header.kind.to_string(),
         traceparent,
         tracestate,
-        tags: flat(&header.tags),
+        tags: tag_items(&header.tags),
         fingerprint: String::from(args.fingerprint),
         part: args.part.into(),
         parts: args.parts.into(),
@@ -60,7 +61,7 @@ pub async fn ff_create_flow(
         kind: header.kind.to_string(),
         traceparent,
         tracestate,
-        tags: flat(&header.tags),
+        tags: tag_items(&header.tags),
     };
     let (mut fields, duplicate) = ask_fields(server, create.call()).await?;
     submitted(header.flow_id, &mut fields, duplicate)

@@ -1,6 +1,6 @@
 //! Functions for the settings and counts of a lane, at its home and on every other partition.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use ff_core::contracts::{
@@ -14,9 +14,9 @@ use ff_core::types::{FairKey, LaneId, Namespace, TimestampMs};
 use super::config_key;
 use crate::execution::moment;
 use crate::record::{class, weights, weights_text};
-use crate::server::{ask, ask_fields};
+use crate::server::ask;
 use crate::signature::{AllotLane, ConfigureLane, CopyLane, RecountLane, RegisterClasses, SettleLane};
-use crate::{Fcall, FcallResult, Fields, FromFcallResult, ScriptError, Server};
+use crate::{Fcall, Fields, ScriptError, Server};
 
 /// Configures a lane at its home.
 pub async fn ff_configure_lane(
@@ -35,7 +35,7 @@ pub async fn ff_configure_lane(
         fair_by: setting(args.fair_by),
         weights: args.weights.into_iter().flat_map(weight).collect(),
     };
-    let (fields, _) = ask_fields(server, configure.call()).await?;
+    let fields = ask(server, configure.call()).await?;
     lane_at_home(args.namespace, args.lane, fields)
 }
 
@@ -51,7 +51,7 @@ pub async fn ff_register_classes(
         lane: key.to_string(),
         classes: args.classes.iter().map(|class| class.to_string().into()).collect(),
     };
-    let (fields, _) = ask_fields(server, register.call()).await?;
+    let fields = ask(server, register.call()).await?;
     lane_at_home(args.namespace, args.lane, fields)
 }
 
@@ -65,10 +65,7 @@ fn lane_at_home(namespace: Namespace, lane: LaneId, mut fields: Fields) -> Resul
         ..LaneSettings::default()
     };
     let (revision, changed_at) = (fields.read()?, TimestampMs(fields.read()?));
-    let (mut row, mut classes) = (fields.nested()?, BTreeSet::new());
-    while !row.is_empty() {
-        classes.insert(class(&row.text()?)?);
-    }
+    let classes = fields.items(|row| class(&row.text()?))?.into_iter().collect();
     settings.fair_by = fields.maybe_read()?;
     settings.weights = weights(&fields.text()?)?;
     let keyed = !fields.text()?.is_empty();
@@ -128,22 +125,12 @@ pub async fn ff_allot_lane(
         want: args.want.into(),
         partitions: partitions.num_flow_partitions.into(),
     };
-    ask(server, allot.call()).await
-}
-
-impl FromFcallResult for Allotment {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, _) = result.into_fields();
-        let (n, seq) = (fields.maybe_read()?, fields.maybe_read()?);
-        let revision = fields.read()?;
-        let grant = n.zip(seq).map(|(n, seq)| Grant { n, seq, revision });
-        let mut row = fields.nested()?;
-        let mut uncounted = Vec::new();
-        while !row.is_empty() {
-            uncounted.push((row.read()?, row.read()?));
-        }
-        Ok(Self { grant, revision, uncounted })
-    }
+    let mut fields = ask(server, allot.call()).await?;
+    let (n, seq) = (fields.maybe_read()?, fields.maybe_read()?);
+    let revision = fields.read()?;
+    let grant = n.zip(seq).map(|(n, seq)| Grant { n, seq, revision });
+    let uncounted = fields.items(|row| Ok((row.read()?, row.read()?)))?;
+    Ok(Allotment { grant, revision, uncounted })
 }
 
 /// Counts the executions of a lane that a partition holds.
@@ -170,14 +157,8 @@ pub async fn ff_settle_lane(
         partitions: partitions.num_flow_partitions.into(),
         counts: args.counts.iter().flat_map(each).collect(),
     };
-    ask(server, settle.call()).await
-}
-
-impl FromFcallResult for LaneSettled {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, _) = result.into_fields();
-        Ok(Self { taken: fields.read()? })
-    }
+    let mut fields = ask(server, settle.call()).await?;
+    Ok(LaneSettled { taken: fields.read()? })
 }
 
 /// Reads the count of a partition.
@@ -188,6 +169,5 @@ pub(crate) fn lane_count(fields: &mut Fields, partition: u16) -> Result<LaneCoun
 
 /// Sends a call that returns a count of a partition.
 pub(super) async fn count(server: &dyn Server, call: Fcall, partition: u16) -> Result<LaneCount, ScriptError> {
-    let (mut fields, _) = FcallResult::parse(call.signature, server.fcall(call).await?)?.into_fields();
-    lane_count(&mut fields, partition)
+    lane_count(&mut ask(server, call).await?, partition)
 }

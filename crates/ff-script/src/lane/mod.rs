@@ -3,9 +3,9 @@
 mod configure;
 mod read;
 
-use ff_core::keys::IndexKeys;
-use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::types::{LaneId, Namespace};
+
+use crate::execution::index_keys;
 
 pub(crate) use configure::lane_count;
 pub use configure::{
@@ -15,7 +15,7 @@ pub use read::{CountedLanes, LaneFields, ff_count_lanes, ff_list_queue, ff_read_
 
 /// Returns the key of a lane's settings on a partition. `lane` is the name used in indexes.
 fn config_key(partition: u16, lane: &LaneId) -> String {
-    IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition)).lane_config(lane)
+    index_keys(partition).lane_config(lane)
 }
 
 /// Parses the name of a lane in an index: `<lane>`, or `<namespace>/<lane>` where the namespace is not the default one.

@@ -1,13 +1,12 @@
 //! Reading the settings, counts and queues of lanes on a partition.
 
 use ff_core::contracts::{Depth, Depths, LanePlace, ListQueueArgs, QueueState, QueuedExecution};
-use ff_core::keys::IndexKeys;
 use ff_core::lane::Lane;
-use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::types::{LaneId, LeaseEpoch, TimestampMs};
 
+use crate::execution::index_keys;
 use crate::record::{Hash, lane};
-use crate::server::ask_fields;
+use crate::server::ask;
 use crate::signature::{CountLanes, ListQueue, ReadLanes};
 use crate::{Fields, ScriptError, Server};
 
@@ -41,12 +40,13 @@ pub async fn ff_read_lanes(
     wanted: &[LaneId],
 ) -> Result<Vec<LaneFields>, ScriptError> {
     let read = ReadLanes {
-        lanes: IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition)).lanes(),
+        lanes: index_keys(partition).lanes(),
         wanted: wanted.iter().map(|lane| lane.to_string().into()).collect(),
     };
-    let (mut fields, _) = ask_fields(server, read.call()).await?;
-    let found = fields.list()?.into_iter().map(|value| fields.part(value)).collect::<Result<Vec<_>, _>>()?;
-    wanted.iter().zip(found).map(|(name, row)| LaneFields::read(name, row)).collect()
+    let mut fields = ask(server, read.call()).await?;
+    let mut names = wanted.iter();
+    let lanes = fields.rows(|row| names.next().map(|name| LaneFields::read(name, row)).transpose())?;
+    Ok(lanes.into_iter().flatten().collect())
 }
 
 /// Counts and settings of lanes on a partition.
@@ -68,9 +68,9 @@ pub async fn ff_count_lanes(
     finished: bool,
 ) -> Result<CountedLanes, ScriptError> {
     let names = |lanes: &[LaneId]| lanes.iter().map(|lane| lane.to_string().into()).collect();
-    let lanes = IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition)).lanes();
-    let (mut fields, _) =
-        ask_fields(server, CountLanes { lanes, wanted: names(wanted), homed: names(homed), finished }.call()).await?;
+    let lanes = index_keys(partition).lanes();
+    let mut fields =
+        ask(server, CountLanes { lanes, wanted: names(wanted), homed: names(homed), finished }.call()).await?;
     let mut settings = fields.nested()?;
     let mut configured = Vec::new();
     for name in homed {
@@ -93,7 +93,7 @@ pub async fn ff_count_lanes(
 }
 
 impl LaneFields {
-    fn read(name: &LaneId, mut row: Fields) -> Result<Self, ScriptError> {
+    fn read(name: &LaneId, row: &mut Fields) -> Result<Self, ScriptError> {
         let lane = lane(name, &Hash::parse(row.list()?)?)?;
         let mut depths = Depths::new();
         for place in PLACES {
@@ -118,7 +118,7 @@ impl LaneFields {
 
 /// Lists the first executions of a queue.
 pub async fn ff_list_queue(server: &dyn Server, args: &ListQueueArgs) -> Result<Vec<QueuedExecution>, ScriptError> {
-    let keys = IndexKeys::new(&Partition::new(PartitionFamily::Execution, args.partition));
+    let keys = index_keys(args.partition);
     let ready = (args.state == QueueState::Ready).then_some(&args.queue);
     let list = ListQueue {
         queue: args.index().key(&keys),
@@ -127,10 +127,6 @@ pub async fn ff_list_queue(server: &dyn Server, args: &ListQueueArgs) -> Result<
         kind: ready.map(|queue| queue.kind.to_string()),
         class: ready.filter(|queue| !queue.class.is_plain()).map(|queue| queue.class.to_string()),
     };
-    let (mut fields, _) = ask_fields(server, list.call()).await?;
-    let (mut row, mut found) = (fields.nested()?, Vec::new());
-    while !row.is_empty() {
-        found.push(QueuedExecution { execution_id: row.read()?, lease_epoch: LeaseEpoch(row.read()?) });
-    }
-    Ok(found)
+    let mut fields = ask(server, list.call()).await?;
+    fields.items(|row| Ok(QueuedExecution { execution_id: row.read()?, lease_epoch: LeaseEpoch(row.read()?) }))
 }

@@ -9,19 +9,17 @@ use ff_core::contracts::{
 };
 use ff_core::entropy::Nonce;
 use ff_core::execution::{Origin, Tags};
-use ff_core::keys::IndexKeys;
 use ff_core::lease::Fence;
-use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::payload::Payload;
 use ff_core::policy::Policy;
 use ff_core::types::{AttemptIndex, Capability, LaneId, LeaseEpoch, Namespace, Priority, TimestampMs};
 
-use crate::execution::moment;
+use crate::execution::{index_keys, moment};
 use crate::flow::Inputs;
 use crate::lane::lane_count;
 use crate::quota::{slots_of, slots_text};
-use crate::record::{Hash, origin, read_policy, read_trace, resumption};
-use crate::server::ask_fields;
+use crate::record::{Hash, origin, priority, read_policy, read_trace, resumption};
+use crate::server::ask;
 use crate::signature::{ClaimAdmitted, ClaimExecution, ClaimGranted};
 use crate::{Fields, ScriptError, Server, Value};
 
@@ -42,7 +40,7 @@ pub async fn ff_claim_execution(server: &dyn Server, args: ClaimArgs, nonce: &No
         first_lease_id: lease_id.to_string(),
         first_attempt_id: attempt_id.to_string(),
     };
-    let (mut fields, _) = ask_fields(server, claim.call()).await?;
+    let mut fields = ask(server, claim.call()).await?;
     let claims = claims(server, args, nonce, &mut fields).await?;
     let limited = fields.maybe_text()?.is_some();
     Ok(Claims { limited, admissions: admissions(&mut fields)?, ..claims })
@@ -50,14 +48,11 @@ pub async fn ff_claim_execution(server: &dyn Server, args: ClaimArgs, nonce: &No
 
 /// Reads the executions that quota policies must admit before they are claimed.
 fn admissions(fields: &mut Fields) -> Result<Vec<AdmissionRequest>, ScriptError> {
-    let mut requests = Vec::new();
-    for request in fields.list()? {
-        let mut row = fields.part(request)?;
+    fields.rows(|row| {
         let (execution_id, epoch) = (row.read()?, LeaseEpoch(row.read()?));
         let slots = slots_of(&row.text()?).ok_or_else(|| ScriptError::parse("what quotas apply cannot be read"))?;
-        requests.push(AdmissionRequest { execution_id, epoch, slots });
-    }
-    Ok(requests)
+        Ok(AdmissionRequest { execution_id, epoch, slots })
+    })
 }
 
 /// Claims executions that quota policies have admitted. With a grant, also returns the number of the lane's executions
@@ -85,7 +80,7 @@ pub async fn ff_claim_admitted(
         revision: grant.map(|grant| grant.revision),
         admitted: admitted.iter().flat_map(one).map(Into::into).collect(),
     };
-    let (mut fields, _) = ask_fields(server, claim.call()).await?;
+    let mut fields = ask(server, claim.call()).await?;
     let claims = claims(server, args, nonce, &mut fields).await?;
     let claims = Claims { limited: fields.maybe_text()?.is_some(), ..claims };
     let counted = (fields.maybe_read()?, fields.maybe_read()?, fields.maybe_read()?, fields.maybe_read()?);
@@ -95,12 +90,7 @@ pub async fn ff_claim_admitted(
         }
         _ => None,
     };
-    let mut running = Vec::new();
-    let mut row = fields.nested()?;
-    while !row.is_empty() {
-        running.push(row.read()?);
-    }
-    Ok(AdmittedClaims { claims, count, running })
+    Ok(AdmittedClaims { claims, count, running: fields.items(Fields::read)? })
 }
 
 /// Claims as many executions of a lane with a limit as a grant allows, and returns the number held on the partition
@@ -128,7 +118,7 @@ pub async fn ff_claim_granted(
         seq: grant.seq,
         revision: grant.revision,
     };
-    let (mut fields, _) = ask_fields(server, claim.call()).await?;
+    let mut fields = ask(server, claim.call()).await?;
     let claims = claims(server, args, nonce, &mut fields).await?;
     let count = lane_count(&mut fields, partition)?;
     Ok((Claims { admissions: admissions(&mut fields)?, ..claims }, count))
@@ -140,8 +130,7 @@ fn words(capabilities: &BTreeSet<Capability>) -> Vec<Bytes> {
 
 /// Returns the key of the waiting executions in the lane of a claim.
 fn eligible_key(args: &ClaimArgs) -> String {
-    let keys = IndexKeys::new(&Partition::new(PartitionFamily::Execution, args.partition));
-    keys.lane_eligible(&args.lane.within(&args.namespace))
+    index_keys(args.partition).lane_eligible(&args.lane.within(&args.namespace))
 }
 
 /// Reads the common part of a claim's answer: the end of the leases, the best execution that still waits, and the
@@ -153,7 +142,7 @@ async fn claims(
     fields: &mut Fields,
 ) -> Result<Claims, ScriptError> {
     let lease_expires_at = TimestampMs(fields.read()?);
-    let next = (fields.maybe_read()?, fields.maybe_read()?.map(TimestampMs));
+    let next = fields.maybe_read()?.zip(fields.maybe_read()?.map(TimestampMs));
     let given = ClaimTerms {
         namespace: args.namespace,
         lane: args.lane,
@@ -166,10 +155,7 @@ async fn claims(
     while !tasks.is_empty() {
         claimed.push(given.claimed(claimed.len(), tasks.counted()?, server).await?);
     }
-    let next = match next {
-        (Some(behind), Some(created_at)) => Some(Head { behind, created_at }),
-        _ => None,
-    };
+    let next = next.map(|(behind, created_at)| Head { behind, created_at });
     Ok(Claims { claimed, next, ..Claims::default() })
 }
 
@@ -262,8 +248,4 @@ fn read_tags(fields: &mut Fields) -> Result<Tags, ScriptError> {
         other => return Err(ScriptError::parse(format!("tags are {}", other.kind()))),
     };
     Ok(Hash::parse(items)?.all()?.into_iter().collect())
-}
-
-fn priority(sent: i64) -> Result<Priority, ScriptError> {
-    Priority::new(sent).map_err(|error| ScriptError::parse(format!("the priority {error}")))
 }

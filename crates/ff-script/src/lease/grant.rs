@@ -4,9 +4,9 @@ use ff_core::contracts::{AssignArgs, GrantIssued, GrantRevoked, UnassignArgs};
 use ff_core::types::TimestampMs;
 
 use crate::execution::core_key;
-use crate::server::ask;
+use crate::server::ask_fields;
 use crate::signature::{IssueClaimGrant, RevokeClaimGrant};
-use crate::{FcallResult, FromFcallResult, ScriptError, Server};
+use crate::{Fcall, ScriptError, Server};
 
 /// Assigns an execution to one worker instance for a while.
 pub async fn ff_issue_claim_grant(server: &dyn Server, args: AssignArgs) -> Result<GrantIssued, ScriptError> {
@@ -18,24 +18,18 @@ pub async fn ff_issue_claim_grant(server: &dyn Server, args: AssignArgs) -> Resu
         reason,
         requested_by,
     };
-    ask(server, issue.call()).await
+    issued(server, issue.call()).await
 }
 
-impl FromFcallResult for GrantIssued {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, already) = result.into_fields();
-        Ok(Self { expires_at: TimestampMs(fields.read()?), already })
-    }
+/// Sends an assignment, and reads its answer.
+pub(crate) async fn issued(server: &dyn Server, call: Fcall) -> Result<GrantIssued, ScriptError> {
+    let (mut fields, already) = ask_fields(server, call).await?;
+    Ok(GrantIssued { expires_at: TimestampMs(fields.read()?), already })
 }
 
 /// Ends an assignment early.
 pub async fn ff_revoke_claim_grant(server: &dyn Server, args: UnassignArgs) -> Result<GrantRevoked, ScriptError> {
-    ask(server, RevokeClaimGrant { core: core_key(&args.execution_id) }.call()).await
-}
-
-impl FromFcallResult for GrantRevoked {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, already) = result.into_fields();
-        Ok(Self { public_state: fields.read()?, already })
-    }
+    let (mut fields, already) =
+        ask_fields(server, RevokeClaimGrant { core: core_key(&args.execution_id) }.call()).await?;
+    Ok(GrantRevoked { public_state: fields.read()?, already })
 }

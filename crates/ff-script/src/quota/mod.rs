@@ -5,18 +5,19 @@ use ff_core::contracts::{
     KeyUse, QuotaDefined, QuotaKeysArgs, QuotaKeysPage, QuotaSlotsArgs, QuotaSlotsPage, QuotasCopied, ReleaseGuard,
     SettleAdmissionsArgs, WokenExecution,
 };
-use ff_core::keys::{IndexKeys, QuotaKeyContext, quota_policies_index};
-use ff_core::partition::{Partition, PartitionConfig, PartitionFamily, quota_partition};
+use ff_core::keys::{QuotaKeyContext, quota_policies_index};
+use ff_core::partition::{PartitionConfig, quota_partition};
 use ff_core::quota::{QuotaSet, QuotaSlot, QuotaUse};
-use ff_core::types::{LeaseEpoch, Namespace, QuotaPolicyId, TimestampMs};
+use ff_core::types::{Dimension, LeaseEpoch, Namespace, QuotaPolicyId, TimestampMs};
 
-use crate::server::{ask_fields, ask_word};
+use crate::execution::index_keys;
+use crate::server::{ask, ask_word};
 use crate::signature::{CheckAdmissionAndRecord, CopyQuotas, CreateQuotaPolicy, ReadQuota, ReleaseAdmission};
-use crate::{ScriptError, Server};
+use crate::{Fields, ScriptError, Server};
 
 /// Returns the key of a namespace's policies on a partition.
 pub fn quotas_key(partition: u16, namespace: &Namespace) -> String {
-    IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition)).quotas(namespace)
+    index_keys(partition).quotas(namespace)
 }
 
 fn definition_key(policy_id: &QuotaPolicyId, partitions: &PartitionConfig) -> String {
@@ -80,22 +81,30 @@ pub async fn ff_check_admission_and_record(
         claim_id: args.claim_id.map(|id| id.to_string()),
         requests: triples.map(Into::into).collect(),
     };
-    let (mut fields, _) = ask_fields(server, check.call()).await?;
+    let mut fields = ask(server, check.call()).await?;
     let (name, at) = (fields.maybe_read()?, TimestampMs(fields.read()?));
-    let mut row = fields.nested()?;
-    let mut verdicts = Vec::with_capacity(args.requests.len());
-    while !row.is_empty() {
-        let (used, limit, retry_at) = (row.maybe_text()?, row.maybe_read()?, row.maybe_read()?.map(TimestampMs));
-        verdicts.push(match (used.as_deref(), limit) {
-            (Some("reserved_for_other"), _) => AdmissionVerdict::ReservedForOther,
-            (Some(used), Some(limit)) => {
-                let used = used.parse().map_err(|_| ScriptError::parse("a verdict cannot be read"))?;
-                AdmissionVerdict::Refused { used, limit, retry_at, dimension: None }
-            }
-            _ => AdmissionVerdict::Admitted,
-        });
-    }
+    let verdicts = fields.items(|row| {
+        let (used, limit) = (row.maybe_text()?, row.maybe_read()?);
+        verdict(used, limit, row.maybe_read()?.map(TimestampMs), None)
+    })?;
     Ok(AdmissionVerdicts { name, at, verdicts })
+}
+
+/// Returns the verdict on a request: `used` and `limit` say why it is refused.
+pub(crate) fn verdict(
+    used: Option<String>,
+    limit: Option<u64>,
+    retry_at: Option<TimestampMs>,
+    dimension: Option<Dimension>,
+) -> Result<AdmissionVerdict, ScriptError> {
+    Ok(match (used.as_deref(), limit) {
+        (Some("reserved_for_other"), _) => AdmissionVerdict::ReservedForOther,
+        (Some(used), Some(limit)) => {
+            let used = used.parse().map_err(|_| ScriptError::parse("a verdict cannot be read"))?;
+            AdmissionVerdict::Refused { used, limit, retry_at, dimension }
+        }
+        _ => AdmissionVerdict::Admitted,
+    })
 }
 
 /// Gives slots of a policy back, and returns the executions that no longer wait.
@@ -106,26 +115,32 @@ pub async fn ff_release_admission(
 ) -> Result<AdmissionsSettled, ScriptError> {
     let each = args.releases.iter().flat_map(|one| {
         let unused = if one.is_unused { "1" } else { "" };
-        let guard = match one.guard {
-            ReleaseGuard::Any => String::new(),
-            ReleaseGuard::Claim(claim_id) => claim_id.to_string(),
-            ReleaseGuard::Since(at) => at.0.to_string(),
-        };
-        [one.key.clone(), one.execution_id.to_string(), one.epoch.to_string(), unused.to_owned(), guard]
+        [one.key.clone(), one.execution_id.to_string(), one.epoch.to_string(), unused.to_owned(), guard_text(one.guard)]
     });
     let release = ReleaseAdmission {
         definition: definition_key(&args.policy_id, partitions),
         releases: each.map(Into::into).collect(),
         others: args.keys.iter().map(|key| key.clone().into()).collect(),
     };
-    let (mut fields, _) = ask_fields(server, release.call()).await?;
-    let released = fields.read()?;
-    let mut row = fields.nested()?;
-    let mut woken = Vec::new();
-    while !row.is_empty() {
-        let (key, execution_id) = (row.text()?, row.read()?);
-        woken.push(WokenExecution { key, execution_id, epoch: LeaseEpoch(row.read()?) });
+    let mut fields = ask(server, release.call()).await?;
+    settled(&mut fields)
+}
+
+/// Returns the guard of a release as functions take it.
+pub(crate) fn guard_text(guard: ReleaseGuard) -> String {
+    match guard {
+        ReleaseGuard::Any => String::new(),
+        ReleaseGuard::Claim(claim_id) => claim_id.to_string(),
+        ReleaseGuard::Since(at) => at.0.to_string(),
     }
+}
+
+/// Reads the number of releases, and the executions that no longer wait.
+pub(crate) fn settled(fields: &mut Fields) -> Result<AdmissionsSettled, ScriptError> {
+    let released = fields.read()?;
+    let woken = fields.items(|row| {
+        Ok(WokenExecution { key: row.text()?, execution_id: row.read()?, epoch: LeaseEpoch(row.read()?) })
+    })?;
     Ok(AdmissionsSettled { released, woken })
 }
 
@@ -141,31 +156,18 @@ pub async fn ff_read_quota_keys(
         cursor: args.after.clone(),
         count: args.limit.max(1) as u64,
     };
-    let (mut fields, _) = ask_fields(server, read.call()).await?;
+    let mut fields = ask(server, read.call()).await?;
     let next = fields.maybe_text()?;
-    let mut row = fields.nested()?;
-    let mut keys = Vec::new();
-    while !row.is_empty() {
-        let key = row.text()?;
-        keys.push(KeyUse::of(&key, &usage(&row.text()?)?));
-    }
+    let keys = fields.items(|row| Ok(KeyUse::of(&row.text()?, &usage(&row.text()?)?)))?;
     Ok(QuotaKeysPage { keys, next })
 }
 
 fn usage(text: &str) -> Result<QuotaUse, ScriptError> {
     let numbers: Option<Vec<u64>> = text.split(' ').map(|number| number.parse().ok()).collect();
-    let Some([first, next, in_window, promised, slots, first_waiter, next_waiter]) = numbers.as_deref() else {
+    let Some(&[first, next, in_window, promised, slots, first_waiter, next_waiter]) = numbers.as_deref() else {
         return Err(ScriptError::parse("what is used of a quota cannot be read"));
     };
-    Ok(QuotaUse {
-        first: *first,
-        next: *next,
-        in_window: *in_window,
-        promised: *promised,
-        slots: *slots,
-        first_waiter: *first_waiter,
-        next_waiter: *next_waiter,
-    })
+    Ok(QuotaUse { first, next, in_window, promised, slots, first_waiter, next_waiter })
 }
 
 /// Lists the slots of a policy that are held.
@@ -180,14 +182,12 @@ pub async fn ff_read_quota_slots(
         cursor: args.after.clone(),
         count: args.limit.max(1) as u64,
     };
-    let (mut fields, _) = ask_fields(server, read.call()).await?;
+    let mut fields = ask(server, read.call()).await?;
     let next = fields.maybe_text()?;
-    let mut row = fields.nested()?;
-    let mut slots = Vec::new();
-    while !row.is_empty() {
+    let slots = fields.items(|row| {
         let (key, execution_id, epoch) = (row.text()?, row.read()?, LeaseEpoch(row.read()?));
-        slots.push(HeldSlot { key, execution_id, epoch, at: TimestampMs(row.read()?) });
-    }
+        Ok(HeldSlot { key, execution_id, epoch, at: TimestampMs(row.read()?) })
+    })?;
     Ok(QuotaSlotsPage { slots, next })
 }
 

@@ -5,9 +5,9 @@ use ff_core::event::{EventKind, EventRecord};
 use ff_core::execution::Outcome;
 use ff_core::flow::{FlowEvent, FlowEventKind, FlowKeyEntry};
 use ff_core::signal::Position;
-use ff_core::types::{AttemptIndex, IdempotencyKey, Priority, TimestampMs};
+use ff_core::types::{AttemptIndex, IdempotencyKey, TimestampMs};
 
-use super::Hash;
+use super::{Hash, priority};
 use crate::ScriptError;
 use crate::flow::FlowEventFields;
 
@@ -76,8 +76,6 @@ pub(crate) fn event_record(position: Position, fields: &Hash) -> Result<EventRec
 fn what(fields: &Hash) -> Result<EventKind, ScriptError> {
     let attempt = || Ok::<_, ScriptError>(AttemptIndex(fields.read("attempt")?));
     let moment = |name| Ok::<_, ScriptError>(TimestampMs(fields.read(name)?));
-    let priority =
-        |name| Priority::new(fields.read(name)?).map_err(|error| ScriptError::parse(format!("the priority {error}")));
     Ok(match fields.text("event")?.unwrap_or_default() {
         "submitted" => EventKind::Submitted,
         "promoted" => EventKind::Promoted,
@@ -96,14 +94,17 @@ fn what(fields: &Hash) -> Result<EventKind, ScriptError> {
         "waitpoint_expired" => EventKind::WaitpointExpired,
         "finished" => EventKind::Finished { outcome: outcome(fields.text("outcome")?.unwrap_or_default())? },
         "replayed" => EventKind::Replayed,
-        "prioritised" => EventKind::Prioritised { from: priority("from")?, to: priority("to")? },
+        "prioritised" => {
+            EventKind::Prioritised { from: priority(fields.read("from")?)?, to: priority(fields.read("to")?)? }
+        }
         "tagged" => EventKind::Tagged,
         "soft_limit_exceeded" => EventKind::SoftLimitExceeded { budget_id: fields.read("budget_id")? },
         other => return Err(ScriptError::parse(format!("to no execution happens {other}"))),
     })
 }
 
-fn outcome(word: &str) -> Result<Outcome, ScriptError> {
+/// Reads the outcome of an execution.
+pub(crate) fn outcome(word: &str) -> Result<Outcome, ScriptError> {
     Ok(match word {
         "success" => Outcome::Success,
         "failed" => Outcome::Failed,

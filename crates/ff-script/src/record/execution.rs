@@ -119,7 +119,7 @@ fn execution(
         namespace: core.maybe("namespace")?.unwrap_or_else(Namespace::default_name),
         lane: core.maybe("lane_id")?.unwrap_or_else(LaneId::default_name),
         kind: core.read("kind")?,
-        priority: priority(core)?,
+        priority: priority(core.count("priority")?)?,
         tags: tags.all()?.into_iter().collect::<Tags>(),
         policy: read_policy(policy)?,
         lane_retention_ms: core.maybe("lane_retention_ms")?,
@@ -272,8 +272,9 @@ fn progress(core: &Hash) -> Result<Option<Progress>, ScriptError> {
     Ok(Some(Progress { percent, message, at }))
 }
 
-fn priority(core: &Hash) -> Result<Priority, ScriptError> {
-    Priority::new(core.count("priority")?).map_err(|error| ScriptError::parse(format!("the priority {error}")))
+/// Returns a priority that was stored.
+pub(crate) fn priority(stored: i64) -> Result<Priority, ScriptError> {
+    Priority::new(stored).map_err(|error| ScriptError::parse(format!("the priority {error}")))
 }
 
 fn fingerprint(core: &Hash) -> Result<Fingerprint, ScriptError> {

@@ -12,9 +12,9 @@ mod signal;
 mod suspension;
 mod trace;
 
-pub(crate) use event::{event_record, flow_key};
+pub(crate) use event::{event_record, flow_key, outcome};
 pub use execution::StoredExecution;
-pub(crate) use execution::read_policy;
+pub(crate) use execution::{priority, read_policy};
 pub(crate) use hash::Hash;
 pub(crate) use lane::{class, lane, weights, weights_text, worker};
 pub(crate) use lease::{attempt_outcome, ending, origin};

@@ -11,7 +11,7 @@ use crate::ScriptError;
 use crate::reply::Fields;
 
 /// Reads a signal from a function's answer: its id, its names and values, and its bytes or null.
-pub(crate) fn received(execution_id: ExecutionId, mut row: Fields) -> Result<ReceivedSignal, ScriptError> {
+pub(crate) fn received(execution_id: ExecutionId, row: &mut Fields) -> Result<ReceivedSignal, ScriptError> {
     let id = row.read()?;
     let fields = Hash::parse(row.list()?)?;
     let signal = Signal {

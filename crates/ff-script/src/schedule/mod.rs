@@ -1,18 +1,13 @@
 //! The function of schedules.
 
 use ff_core::contracts::{ScheduleWritten, WriteScheduleArgs};
-use ff_core::keys::IndexKeys;
-use ff_core::partition::{Partition, PartitionConfig, PartitionFamily, schedule_partition};
+use ff_core::partition::{PartitionConfig, schedule_partition};
 use ff_core::schedule::Schedule;
 
+use crate::execution::index_keys;
 use crate::server::ask_word;
 use crate::signature::WriteSchedule;
 use crate::{ScriptError, Server};
-
-/// Returns the keys of a partition that may have schedules.
-pub fn schedule_keys(partition: u16) -> IndexKeys {
-    IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition))
-}
 
 /// Replaces a given version of a schedule, or removes it.
 pub async fn ff_write_schedule(
@@ -20,7 +15,7 @@ pub async fn ff_write_schedule(
     partitions: &PartitionConfig,
     args: &WriteScheduleArgs,
 ) -> Result<ScheduleWritten, ScriptError> {
-    let keys = schedule_keys(schedule_partition(&args.schedule, partitions));
+    let keys = index_keys(schedule_partition(&args.schedule, partitions));
     let record = args.record.as_deref();
     let write = WriteSchedule {
         schedule: keys.schedule(&args.schedule.namespace, &args.schedule.name),

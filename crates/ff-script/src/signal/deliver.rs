@@ -9,7 +9,7 @@ use ff_core::types::{ExecutionId, Kid, TimestampMs, WaitpointId, WaitpointKey};
 use crate::execution::{core_key, unless_json};
 use crate::server::ask;
 use crate::signature::{DeliverSignal, OpenWaitpoint};
-use crate::{FcallResult, FromFcallResult, ScriptError, Server};
+use crate::{Fcall, ScriptError, Server};
 
 /// Delivers a signal to a waitpoint. The caller has verified the token; the function checks in the same atomic step
 /// that the secret still exists and still verifies.
@@ -20,7 +20,7 @@ pub async fn ff_deliver_signal(
     verified: &VerifiedToken,
     nonce: &Nonce,
 ) -> Result<DeliveredSignal, ScriptError> {
-    ask(server, delivery(args, waitpoint, verified, nonce).call()).await
+    delivered(server, delivery(args, waitpoint, verified, nonce).call()).await
 }
 
 pub(crate) fn delivery(
@@ -47,11 +47,10 @@ pub(crate) fn delivery(
     }
 }
 
-impl FromFcallResult for DeliveredSignal {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, _) = result.into_fields();
-        Ok(Self { signal_id: fields.read()?, effect: fields.read()? })
-    }
+/// Sends a delivery, and reads its answer.
+pub(crate) async fn delivered(server: &dyn Server, call: Fcall) -> Result<DeliveredSignal, ScriptError> {
+    let mut fields = ask(server, call).await?;
+    Ok(DeliveredSignal { signal_id: fields.read()?, effect: fields.read()? })
 }
 
 /// The waitpoint of a signal, and the secret to verify its token with.
@@ -101,16 +100,11 @@ pub async fn ff_open_waitpoint(
         WaitpointRef::Key(key) => (None, Some(key.to_string())),
     };
     let core = core_key(execution);
-    ask(server, OpenWaitpoint { core, waitpoint_id, waitpoint_key, kid: kid.to_string() }.call()).await
-}
-
-impl FromFcallResult for WaitpointLookup {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, _) = result.into_fields();
-        let (waitpoint_id, waitpoint_key) = (fields.read()?, fields.read()?);
-        let secret = Secret::from_hex(&fields.text()?).map_err(|error| ScriptError::parse(error.to_string()))?;
-        let expires_at = fields.maybe_read()?.map(TimestampMs);
-        let (now, secret_mark) = (TimestampMs(fields.read()?), fields.maybe_text()?);
-        Ok(Self { waitpoint_id, waitpoint_key, secret, expires_at, now, secret_mark })
-    }
+    let mut fields =
+        ask(server, OpenWaitpoint { core, waitpoint_id, waitpoint_key, kid: kid.to_string() }.call()).await?;
+    let (waitpoint_id, waitpoint_key) = (fields.read()?, fields.read()?);
+    let secret = Secret::from_hex(&fields.text()?).map_err(|error| ScriptError::parse(error.to_string()))?;
+    let expires_at = fields.maybe_read()?.map(TimestampMs);
+    let (now, secret_mark) = (TimestampMs(fields.read()?), fields.maybe_text()?);
+    Ok(WaitpointLookup { waitpoint_id, waitpoint_key, secret, expires_at, now, secret_mark })
 }

@@ -1,14 +1,12 @@
 //! Reading the signals of an execution, oldest first, and the deliveries of a partition.
 
 use ff_core::contracts::ReceivedSignal;
-use ff_core::keys::IndexKeys;
-use ff_core::partition::{Partition, PartitionFamily};
-use ff_core::signal::{Delivery, FeedPart, Position};
+use ff_core::signal::{FeedPart, Position};
 use ff_core::types::{ExecutionId, SignalId};
 
-use crate::execution::{core_key, counted_from};
+use crate::execution::{core_key, counted_from, index_keys};
 use crate::record::{Hash, delivery, received};
-use crate::server::ask_fields;
+use crate::server::ask;
 use crate::signature::{ReadDeliveries, ReadSignals};
 use crate::{Fields, ScriptError, Server};
 
@@ -54,15 +52,14 @@ pub async fn ff_read_signal(
 }
 
 async fn read(server: &dyn Server, id: &ExecutionId, read: ReadSignals) -> Result<KeptSignals, ScriptError> {
-    let (mut fields, _) = ask_fields(server, read.call()).await?;
+    let mut fields = ask(server, read.call()).await?;
     let count = fields.read()?;
     Ok(KeptSignals { signals: signals(*id, &mut fields)?, count })
 }
 
 /// Reads a list of signals from a function's answer.
 pub(crate) fn signals(id: ExecutionId, fields: &mut Fields) -> Result<Vec<ReceivedSignal>, ScriptError> {
-    let signals = fields.list()?;
-    signals.into_iter().map(|one| received(id, fields.part(one)?)).collect()
+    fields.rows(|row| received(id, row))
 }
 
 /// Reads the deliveries of a partition after a position. The reader gets a hint when there is more.
@@ -76,8 +73,7 @@ pub async fn ff_read_deliveries(
     let after = after.map(|place| if place.at.0 < 0 { Position::default() } else { place }.to_string());
     let mut fields = read_feed(server, partition, false, after, limit).await?;
     fields.text()?;
-    let entries = fields.list()?;
-    let deliveries = entries.into_iter().map(|entry| one(fields.part(entry)?)).collect::<Result<_, _>>()?;
+    let deliveries = fields.rows(|entry| delivery(entry.read()?, &Hash::parse(entry.list()?)?))?;
     Ok(FeedPart { deliveries, missed: fields.maybe_text()?.is_some() })
 }
 
@@ -93,14 +89,8 @@ async fn read_feed(
     after: Option<String>,
     limit: usize,
 ) -> Result<Fields, ScriptError> {
-    let keys = IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition));
-    let partition_signal_delivery = keys.partition_signal_delivery();
-    let (fields, _) =
-        ask_fields(server, ReadDeliveries { partition_signal_delivery, from_now, after, limit: limit as u64 }.call())
-            .await?;
+    let partition_signal_delivery = index_keys(partition).partition_signal_delivery();
+    let fields =
+        ask(server, ReadDeliveries { partition_signal_delivery, from_now, after, limit: limit as u64 }.call()).await?;
     Ok(fields)
-}
-
-fn one(mut entry: Fields) -> Result<Delivery, ScriptError> {
-    delivery(entry.read()?, &Hash::parse(entry.list()?)?)
 }

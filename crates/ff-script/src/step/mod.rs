@@ -10,7 +10,7 @@ use crate::execution::{ExtraReads, core_key, digest, ff_read_execution, unless_j
 use crate::record::Hash;
 use crate::server::{ask, ask_fields};
 use crate::signature::{ForkExecution, ListSteps, RecordStep};
-use crate::{FcallResult, Fields, FromFcallResult, ScriptError, Server};
+use crate::{Fields, ScriptError, Server};
 
 /// Records a step of an execution once.
 pub async fn ff_record_step(server: &dyn Server, args: RecordStepArgs) -> Result<StepRecorded, ScriptError> {
@@ -38,16 +38,10 @@ pub async fn ff_record_step(server: &dyn Server, args: RecordStepArgs) -> Result
             (record.message, record.permanent) = (Some(failure.message), failure.permanent);
         }
     }
-    ask(server, record.call()).await
-}
-
-impl FromFcallResult for StepRecorded {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, duplicate) = result.into_fields();
-        let seq = fields.read()?;
-        let step = if duplicate { Some(step(&mut fields)?) } else { None };
-        Ok(Self { seq, duplicate, step })
-    }
+    let (mut fields, duplicate) = ask_fields(server, record.call()).await?;
+    let seq = fields.read()?;
+    let step = if duplicate { Some(step(&mut fields)?) } else { None };
+    Ok(StepRecorded { seq, duplicate, step })
 }
 
 /// Lists the recorded steps of an execution in order.
@@ -58,7 +52,7 @@ pub async fn ff_list_steps(server: &dyn Server, args: ListStepsArgs) -> Result<S
         limit: args.limit as u64,
         room: limits::PAGE_BYTES as u64,
     };
-    let (mut fields, _) = ask_fields(server, list.call()).await?;
+    let mut fields = ask(server, list.call()).await?;
     page(fields.nested()?)
 }
 
@@ -105,14 +99,8 @@ pub async fn ff_fork_execution(server: &dyn Server, args: ForkArgs) -> Result<Fo
         before_name,
         before_key,
     };
-    ask(server, fork.call()).await
-}
-
-impl FromFcallResult for ForkedExecution {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, duplicate) = result.into_fields();
-        Ok(Self { execution_id: fields.read()?, steps: fields.read()?, duplicate })
-    }
+    let (mut fields, duplicate) = ask_fields(server, fork.call()).await?;
+    Ok(ForkedExecution { execution_id: fields.read()?, steps: fields.read()?, duplicate })
 }
 
 /// Reads the step counter of a record.

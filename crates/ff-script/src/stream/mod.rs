@@ -2,16 +2,16 @@
 
 use bytes::Bytes;
 use ff_core::contracts::{AppendFramesArgs, FramesAppended, ReadStreamArgs};
-use ff_core::execution::{AttemptOutcome, Outcome};
+use ff_core::execution::AttemptOutcome;
 use ff_core::limits;
 use ff_core::stream::{Frame, FrameGroup, StoredFrame, StreamMode, StreamParts, StreamRecord, summarise};
 use ff_core::types::{AttemptIndex, Channel, ExecutionId, FrameType, TimestampMs};
 
 use crate::execution::{core_key, counted_from};
-use crate::record::{Hash, attempt_outcome};
-use crate::server::{ask, ask_fields};
+use crate::record::{Hash, attempt_outcome, outcome};
+use crate::server::ask;
 use crate::signature::{AppendFrame, ReadAttemptStream, ReadSummary};
-use crate::{FcallResult, Fields, FromFcallResult, ScriptError, Server};
+use crate::{Fields, ScriptError, Server};
 
 /// Maximum number of times that one call merges its patches into a summary that other callers change meanwhile.
 const MERGES: usize = 8;
@@ -78,14 +78,8 @@ async fn append(
         document,
         frames: args.frames.iter().map(triple).collect(),
     };
-    ask(server, append.call()).await
-}
-
-impl FromFcallResult for FramesAppended {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, _) = result.into_fields();
-        Ok(Self { attempt_index: AttemptIndex(fields.read()?), first: fields.read()?, next: fields.read()? })
-    }
+    let mut fields = ask(server, append.call()).await?;
+    Ok(FramesAppended { attempt_index: AttemptIndex(fields.read()?), first: fields.read()?, next: fields.read()? })
 }
 
 /// The summary of an attempt's stream.
@@ -105,7 +99,7 @@ pub async fn ff_read_summary(
     attempt: Option<AttemptIndex>,
 ) -> Result<StreamSummary, ScriptError> {
     let read = ReadSummary { core: core_key(id), attempt: attempt.map(|attempt| attempt.0.into()) };
-    let (mut fields, _) = ask_fields(server, read.call()).await?;
+    let mut fields = ask(server, read.call()).await?;
     Ok(StreamSummary { version: fields.read()?, mode: fields.maybe_read()?, document: fields.maybe_free()? })
 }
 
@@ -120,17 +114,15 @@ pub async fn ff_read_attempt_stream(server: &dyn Server, args: &ReadStreamArgs) 
         limit: args.limit as u64,
         room: limits::PAGE_BYTES as u64,
     };
-    let (mut fields, _) = ask_fields(server, read.call()).await?;
+    let mut fields = ask(server, read.call()).await?;
     let attempts_made = fields.read()?;
     let outcome = fields.maybe_text()?.map(|word| outcome(&word)).transpose()?;
     let mut parts = StreamParts { attempts_made, outcome, ..StreamParts::default() };
-    for value in fields.list()? {
-        add_attempt(&mut parts, fields.part(value)?)?;
-    }
+    fields.rows(|attempt| add_attempt(&mut parts, attempt))?;
     Ok(parts)
 }
 
-fn add_attempt(parts: &mut StreamParts, mut fields: Fields) -> Result<(), ScriptError> {
+fn add_attempt(parts: &mut StreamParts, fields: &mut Fields) -> Result<(), ScriptError> {
     let attempt = AttemptIndex(fields.read()?);
     let end: (Option<i64>, Option<String>) = (fields.maybe_read()?, fields.maybe_text()?);
     if let (Some(at), Some(word)) = end {
@@ -140,8 +132,7 @@ fn add_attempt(parts: &mut StreamParts, mut fields: Fields) -> Result<(), Script
     let (meta, summary) = (Hash::parse(fields.list()?)?, fields.maybe_free()?);
     if !meta.is_empty() {
         parts.streams.insert(attempt, stream(&meta, summary)?);
-        let frames = fields.list()?.into_iter().map(|entry| frame(fields.part(entry)?));
-        parts.frames.insert(attempt, frames.collect::<Result<_, _>>()?);
+        parts.frames.insert(attempt, fields.rows(frame)?);
     }
     Ok(())
 }
@@ -164,7 +155,7 @@ fn stream(meta: &Hash, summary: Option<String>) -> Result<StreamRecord, ScriptEr
     })
 }
 
-fn frame(mut entry: Fields) -> Result<StoredFrame, ScriptError> {
+fn frame(entry: &mut Fields) -> Result<StoredFrame, ScriptError> {
     let id = entry.text()?;
     let seq = id.split('-').next().and_then(|number| number.parse::<u64>().ok()?.checked_sub(1));
     let seq = seq.ok_or_else(|| ScriptError::parse(format!("the frame {id} has no number")))?;
@@ -175,15 +166,4 @@ fn frame(mut entry: Fields) -> Result<StoredFrame, ScriptError> {
         bytes: fields.bytes("payload").cloned().ok_or_else(|| ScriptError::parse("a frame has no bytes"))?,
     };
     Ok(StoredFrame { seq, at: TimestampMs(fields.read("ts")?), frame })
-}
-
-fn outcome(word: &str) -> Result<Outcome, ScriptError> {
-    match word {
-        "success" => Ok(Outcome::Success),
-        "failed" => Ok(Outcome::Failed),
-        "cancelled" => Ok(Outcome::Cancelled),
-        "expired" => Ok(Outcome::Expired),
-        "skipped" => Ok(Outcome::Skipped),
-        other => Err(ScriptError::parse(format!("no execution ends as {other}"))),
-    }
 }

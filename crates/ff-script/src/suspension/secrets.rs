@@ -5,15 +5,15 @@ use ff_core::contracts::{
     WaitpointHmacKids,
 };
 use ff_core::keys::IndexKeys;
-use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::token::KeyRing;
 
+use crate::execution::index_keys;
 use crate::record::{Hash, ring, ring_fields};
-use crate::server::{ask, ask_fields};
+use crate::server::ask;
 use crate::signature::{
     ListWaitpointHmacKids, ReadWaitpointHmacSecrets, RotateWaitpointHmacSecret, SeedWaitpointHmacSecrets,
 };
-use crate::{FcallResult, Fields, FromFcallResult, ScriptError, Server};
+use crate::{Fields, ScriptError, Server};
 
 /// Makes a secret the current one of a partition.
 pub async fn ff_rotate_waitpoint_hmac_secret(
@@ -27,21 +27,15 @@ pub async fn ff_rotate_waitpoint_hmac_secret(
         new_secret_hex: args.new_secret_hex.clone().into(),
         grace_ms: args.grace_ms.to_string().into(),
     };
-    ask(server, rotate.call()).await
-}
-
-impl FromFcallResult for RotateWaitpointHmacSecretOutcome {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, _) = result.into_fields();
-        match fields.text()?.as_str() {
-            "rotated" => Ok(Self::Rotated {
-                previous_kid: fields.maybe_text()?,
-                new_kid: fields.text()?,
-                gc_count: fields.read()?,
-            }),
-            "noop" => Ok(Self::Noop { kid: fields.text()? }),
-            other => Err(ScriptError::parse(format!("no rotation ends as {other}"))),
-        }
+    let mut fields = ask(server, rotate.call()).await?;
+    match fields.text()?.as_str() {
+        "rotated" => Ok(RotateWaitpointHmacSecretOutcome::Rotated {
+            previous_kid: fields.maybe_text()?,
+            new_kid: fields.text()?,
+            gc_count: fields.read()?,
+        }),
+        "noop" => Ok(RotateWaitpointHmacSecretOutcome::Noop { kid: fields.text()? }),
+        other => Err(ScriptError::parse(format!("no rotation ends as {other}"))),
     }
 }
 
@@ -51,19 +45,14 @@ pub async fn ff_list_waitpoint_hmac_kids(
     idx: &IndexKeys,
     _args: &ListWaitpointHmacKidsArgs,
 ) -> Result<WaitpointHmacKids, ScriptError> {
-    ask(server, ListWaitpointHmacKids { waitpoint_hmac_secrets: idx.waitpoint_hmac_secrets() }.call()).await
-}
-
-impl FromFcallResult for WaitpointHmacKids {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, _) = result.into_fields();
-        let current_kid = fields.maybe_text()?;
-        let mut verifying = Vec::new();
-        for _ in 0..fields.read::<usize>()? {
-            verifying.push(VerifyingKid { kid: fields.text()?, expires_at_ms: fields.read()? });
-        }
-        Ok(Self { current_kid, verifying })
+    let mut fields =
+        ask(server, ListWaitpointHmacKids { waitpoint_hmac_secrets: idx.waitpoint_hmac_secrets() }.call()).await?;
+    let current_kid = fields.maybe_text()?;
+    let mut verifying = Vec::new();
+    for _ in 0..fields.read::<usize>()? {
+        verifying.push(VerifyingKid { kid: fields.text()?, expires_at_ms: fields.read()? });
     }
+    Ok(WaitpointHmacKids { current_kid, verifying })
 }
 
 /// The secrets for signing, as last read.
@@ -85,8 +74,8 @@ pub async fn ff_read_waitpoint_hmac_secrets(
     server: &dyn Server,
     partition: u16,
 ) -> Result<Option<SigningRing>, ScriptError> {
-    let (mut fields, _) =
-        ask_fields(server, ReadWaitpointHmacSecrets { waitpoint_hmac_secrets: secrets_key(partition) }.call()).await?;
+    let mut fields =
+        ask(server, ReadWaitpointHmacSecrets { waitpoint_hmac_secrets: secrets_key(partition) }.call()).await?;
     let ring = read_ring(&mut fields)?;
     let mark = fields.maybe_text()?;
     Ok(ring.map(|ring| SigningRing { ring, mark }))
@@ -99,9 +88,8 @@ pub async fn ff_seed_waitpoint_hmac_secrets(
     ring: &KeyRing,
 ) -> Result<KeyRing, ScriptError> {
     let waitpoint_hmac_secrets = secrets_key(partition);
-    let (mut fields, _) =
-        ask_fields(server, SeedWaitpointHmacSecrets { waitpoint_hmac_secrets, fields: ring_fields(ring) }.call())
-            .await?;
+    let mut fields =
+        ask(server, SeedWaitpointHmacSecrets { waitpoint_hmac_secrets, fields: ring_fields(ring) }.call()).await?;
     read_ring(&mut fields)?.ok_or_else(|| ScriptError::parse("a partition has no secrets though it was given some"))
 }
 
@@ -111,5 +99,5 @@ fn read_ring(fields: &mut Fields) -> Result<Option<KeyRing>, ScriptError> {
 }
 
 fn secrets_key(partition: u16) -> String {
-    IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition)).waitpoint_hmac_secrets()
+    index_keys(partition).waitpoint_hmac_secrets()
 }

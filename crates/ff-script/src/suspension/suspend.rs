@@ -15,9 +15,9 @@ use ff_core::types::{AttemptIndex, ExecutionId, SuspensionId, WaitpointId, Waitp
 use super::keys::contexts;
 use super::{ResumeOpKeys, SigningRing, SuspendOpKeys};
 use crate::execution::{moment, unless_json};
-use crate::server::ask;
+use crate::server::{ask, ask_fields, ask_word};
 use crate::signature::{ResumeExecution, SuspendExecution};
-use crate::{FcallResult, Fields, FromFcallResult, ScriptError, Server};
+use crate::{Fields, ScriptError, Server};
 
 /// A suspension with its ids and the tokens of its new waitpoints, which are signed before the call.
 #[derive(Clone, Debug)]
@@ -96,7 +96,15 @@ pub async fn ff_suspend_execution(
         attempt_index: Some(args.attempt_index.0.into()),
         ..call(ctx, idx, args)
     };
-    ask(server, suspend.call()).await
+    let (mut fields, already) = ask_fields(server, suspend.call()).await?;
+    let suspension_id = fields.read()?;
+    let GrantedWaitpoint { waitpoint_id, waitpoint_key, waitpoint_token } = granted(&mut fields)?;
+    Ok(match already {
+        false => SuspendExecutionResult::Suspended { suspension_id, waitpoint_id, waitpoint_key, waitpoint_token },
+        true => {
+            SuspendExecutionResult::AlreadySatisfied { suspension_id, waitpoint_id, waitpoint_key, waitpoint_token }
+        }
+    })
 }
 
 /// Suspends on any number of waitpoints. Their tokens are signed here, which is faster.
@@ -147,7 +155,17 @@ pub async fn suspend_signed(server: &dyn Server, signed: &SignedSuspension) -> R
     for NamedWaitpoint { id, .. } in further {
         call.keys.extend([ctx.waitpoint(id), ctx.waitpoint_signals(id), ctx.waitpoint_condition(id)]);
     }
-    ask(server, call).await
+    let (mut fields, already) = ask_fields(server, call).await?;
+    let suspension_id = fields.read()?;
+    let mut waitpoints = vec![granted(&mut fields)?];
+    for _ in 0..fields.read::<usize>()? {
+        waitpoints.push(granted(&mut fields)?);
+    }
+    let outcome = match already {
+        false => SuspendOutcome::Suspended,
+        true => SuspendOutcome::AlreadySatisfied { signals: fields.items(Fields::read)? },
+    };
+    Ok(SuspendedExecution { suspension_id, waitpoints, outcome })
 }
 
 /// Builds the call without an attempt's index, and with a placeholder for the keys of attempt, worker and lane, which
@@ -209,37 +227,6 @@ fn written(field: &str, json: serde_json::Result<String>) -> Result<String, Scri
     json.map_err(|error| Refusal::invalid(field, error).into())
 }
 
-impl FromFcallResult for SuspendExecutionResult {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, already) = result.into_fields();
-        let suspension_id = fields.read()?;
-        let GrantedWaitpoint { waitpoint_id, waitpoint_key, waitpoint_token } = granted(&mut fields)?;
-        Ok(match already {
-            false => Self::Suspended { suspension_id, waitpoint_id, waitpoint_key, waitpoint_token },
-            true => Self::AlreadySatisfied { suspension_id, waitpoint_id, waitpoint_key, waitpoint_token },
-        })
-    }
-}
-
-impl FromFcallResult for SuspendedExecution {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, already) = result.into_fields();
-        let suspension_id = fields.read()?;
-        let mut waitpoints = vec![granted(&mut fields)?];
-        for _ in 0..fields.read::<usize>()? {
-            waitpoints.push(granted(&mut fields)?);
-        }
-        if !already {
-            return Ok(Self { suspension_id, waitpoints, outcome: SuspendOutcome::Suspended });
-        }
-        let (mut ids, mut signals) = (fields.nested()?, Vec::new());
-        while !ids.is_empty() {
-            signals.push(ids.read()?);
-        }
-        Ok(Self { suspension_id, waitpoints, outcome: SuspendOutcome::AlreadySatisfied { signals } })
-    }
-}
-
 /// Reads the id, key and token of a waitpoint.
 pub(super) fn granted(fields: &mut Fields) -> Result<GrantedWaitpoint, ScriptError> {
     let (waitpoint_id, waitpoint_key) = (fields.read()?, fields.read()?);
@@ -266,8 +253,7 @@ pub async fn ff_resume_execution(
         resume_delay_ms: Some(args.resume_delay_ms),
         ..resume_call(ctx, idx, &args.execution_id, args.trigger_type.clone())
     };
-    let ResumedExecution { public_state, .. } = ask(server, resume.call()).await?;
-    Ok(ResumeExecutionResult::Resumed { public_state })
+    Ok(ResumeExecutionResult::Resumed { public_state: ask_word(server, resume.call()).await? })
 }
 
 /// Ends a suspension by an operator's decision, which is recorded as a signal.
@@ -288,7 +274,9 @@ pub async fn resume_by_operator(
         reason: request.reason.clone(),
         ..resume_call(&ctx, &idx, &request.execution_id, request.decision.to_string())
     };
-    ask(server, resume.call()).await
+    let mut fields = ask(server, resume.call()).await?;
+    let (public_state, suspension_id) = (fields.read()?, fields.read()?);
+    Ok(ResumedExecution { suspension_id, public_state, already: !fields.is_empty() })
 }
 
 /// Builds the call with a placeholder for the keys of lane and waitpoint, which the function takes from the record.
@@ -316,13 +304,5 @@ fn resume_call(
         payload: Bytes::new(),
         requested_by: None,
         reason: None,
-    }
-}
-
-impl FromFcallResult for ResumedExecution {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, _) = result.into_fields();
-        let (public_state, suspension_id) = (fields.read()?, fields.read()?);
-        Ok(Self { suspension_id, public_state, already: !fields.is_empty() })
     }
 }

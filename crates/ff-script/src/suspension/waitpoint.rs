@@ -13,9 +13,9 @@ use super::suspend::{NewToken, granted};
 use super::{SigningRing, WaitpointOpKeys};
 use crate::execution::core_key;
 use crate::record::{Hash, waitpoint};
-use crate::server::{ask, ask_fields};
+use crate::server::ask;
 use crate::signature::{CloseWaitpoint, CreatePendingWaitpoint, ReadWaitpoints};
-use crate::{FcallResult, FromFcallResult, ScriptError, Server};
+use crate::{Fields, ScriptError, Server};
 
 /// Creates a waitpoint that is pending until a suspension uses it or it expires. The function signs its token.
 pub async fn ff_create_pending_waitpoint(
@@ -23,8 +23,8 @@ pub async fn ff_create_pending_waitpoint(
     keys: &WaitpointOpKeys<'_>,
     args: &CreatePendingWaitpointArgs,
 ) -> Result<CreatePendingWaitpointResult, ScriptError> {
-    let created = ask(server, create_call(keys, args).call()).await?;
-    let GrantedWaitpoint { waitpoint_id, waitpoint_key, waitpoint_token } = created;
+    let GrantedWaitpoint { waitpoint_id, waitpoint_key, waitpoint_token } =
+        granted(&mut ask(server, create_call(keys, args).call()).await?)?;
     Ok(CreatePendingWaitpointResult::Created { waitpoint_id, waitpoint_key, waitpoint_token })
 }
 
@@ -53,7 +53,7 @@ pub async fn create_signed_waitpoint(
         secret_mark: signing.mark.clone(),
         ..create_call(&WaitpointOpKeys { ctx: &ctx, idx: &idx }, &args)
     };
-    ask(server, create.call()).await
+    granted(&mut ask(server, create.call()).await?)
 }
 
 /// Builds the call without a fence and without a token.
@@ -80,27 +80,21 @@ fn create_call(
     }
 }
 
-impl FromFcallResult for GrantedWaitpoint {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, _) = result.into_fields();
-        granted(&mut fields)
-    }
-}
-
 /// Closes a pending waitpoint.
 pub async fn ff_close_waitpoint(
     server: &dyn Server,
     keys: &WaitpointOpKeys<'_>,
     args: &CloseWaitpointArgs,
 ) -> Result<CloseWaitpointResult, ScriptError> {
-    let ClosedWaitpoint { .. } = ask(server, close_call(keys, args).call()).await?;
+    ask(server, close_call(keys, args).call()).await?;
     Ok(CloseWaitpointResult::Closed)
 }
 
 /// Closes a pending waitpoint, and returns whether it was closed before.
 pub async fn close_waitpoint(server: &dyn Server, args: &CloseWaitpointArgs) -> Result<ClosedWaitpoint, ScriptError> {
     let (ctx, idx) = contexts(&args.execution_id);
-    ask(server, close_call(&WaitpointOpKeys { ctx: &ctx, idx: &idx }, args).call()).await
+    let fields = ask(server, close_call(&WaitpointOpKeys { ctx: &ctx, idx: &idx }, args).call()).await?;
+    Ok(ClosedWaitpoint { already: !fields.is_empty() })
 }
 
 fn close_call(WaitpointOpKeys { ctx, idx }: &WaitpointOpKeys<'_>, args: &CloseWaitpointArgs) -> CloseWaitpoint {
@@ -111,13 +105,6 @@ fn close_call(WaitpointOpKeys { ctx, idx }: &WaitpointOpKeys<'_>, args: &CloseWa
         waitpoint_id: args.waitpoint_id.to_string(),
         has_reason: args.reason.is_some(),
         reason: args.reason.clone().unwrap_or_default().into(),
-    }
-}
-
-impl FromFcallResult for ClosedWaitpoint {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (fields, _) = result.into_fields();
-        Ok(Self { already: !fields.is_empty() })
     }
 }
 
@@ -147,18 +134,12 @@ pub async fn ff_read_waitpoints(
     open: bool,
 ) -> Result<Vec<KeptWaitpoint>, ScriptError> {
     let read = ReadWaitpoints { core: core_key(id), waitpoint_id: only.map(ToString::to_string), open };
-    let (mut fields, _) = ask_fields(server, read.call()).await?;
-    let mut waitpoints = Vec::new();
-    for value in fields.list()? {
-        let mut row = fields.part(value)?;
+    let mut fields = ask(server, read.call()).await?;
+    fields.rows(|row| {
         let (waitpoint_id, state) = (row.read()?, row.read()?);
         let hash = Hash::parse(row.list()?)?;
-        let (mut ids, mut buffered) = (row.nested()?, Vec::new());
-        while !ids.is_empty() {
-            buffered.push(ids.read()?);
-        }
+        let buffered = row.items(Fields::read)?;
         let waitpoint = waitpoint(*id, waitpoint_id, &hash)?;
-        waitpoints.push(KeptWaitpoint { waitpoint, state, buffered, suspend_key: hash.maybe("suspend_key")? });
-    }
-    Ok(waitpoints)
+        Ok(KeptWaitpoint { waitpoint, state, buffered, suspend_key: hash.maybe("suspend_key")? })
+    })
 }

@@ -10,9 +10,9 @@ use ff_core::worker::Worker;
 
 use crate::execution::moment;
 use crate::record::{Hash, worker};
-use crate::server::{ask, ask_fields};
+use crate::server::ask;
 use crate::signature::{HeartbeatWorker, LeaveWorker, RegisterWorker, SweepWorker};
-use crate::{FcallResult, FromFcallResult, ScriptError, Server, Value};
+use crate::{ScriptError, Server, Value};
 
 /// Registers a worker instance, or updates one that is registered already.
 pub async fn ff_register_worker(
@@ -30,7 +30,8 @@ pub async fn ff_register_worker(
         capabilities: Some(names(&args.capabilities)).filter(|capabilities| !capabilities.is_empty()),
         ttl_ms: args.ttl_ms,
     };
-    ask(server, register.call()).await
+    let mut fields = ask(server, register.call()).await?;
+    Ok(RegisteredWorker { expires_at: TimestampMs(fields.read()?), already: fields.maybe_text()?.is_some() })
 }
 
 /// Records that a worker instance is alive.
@@ -41,13 +42,15 @@ pub async fn ff_heartbeat_worker(
 ) -> Result<SeenWorker, ScriptError> {
     let worker = worker_key(&args.worker_instance_id);
     let heartbeat = HeartbeatWorker { worker, moment: moment(now), namespace: args.namespace.to_string() };
-    ask(server, heartbeat.call()).await
+    let mut fields = ask(server, heartbeat.call()).await?;
+    Ok(SeenWorker { expires_at: TimestampMs(fields.read()?) })
 }
 
 /// Removes a worker instance.
 pub async fn ff_leave_worker(server: &dyn Server, args: &LeaveArgs) -> Result<LeftWorker, ScriptError> {
     let leave = LeaveWorker { worker: worker_key(&args.worker_instance_id), namespace: args.namespace.to_string() };
-    ask(server, leave.call()).await
+    let mut fields = ask(server, leave.call()).await?;
+    Ok(LeftWorker { already: fields.maybe_text()?.is_some() })
 }
 
 /// Removes a worker instance if it has expired. Also returns whether it is still registered.
@@ -56,35 +59,13 @@ pub async fn ff_sweep_worker(
     id: &WorkerInstanceId,
     now: TimestampMs,
 ) -> Result<(SweptWorker, bool), ScriptError> {
-    let (mut fields, _) =
-        ask_fields(server, SweepWorker { worker: worker_key(id), moment: moment(now) }.call()).await?;
+    let mut fields = ask(server, SweepWorker { worker: worker_key(id), moment: moment(now) }.call()).await?;
     Ok((SweptWorker { gone: fields.maybe_text()?.is_some() }, fields.maybe_text()?.is_some()))
 }
 
 /// Reads a worker instance from the fields of its key, if there are any.
 pub fn read_worker(id: WorkerInstanceId, partition: u16, fields: Vec<Value>) -> Result<Option<Worker>, ScriptError> {
     worker(id, partition, &Hash::parse(fields)?)
-}
-
-impl FromFcallResult for RegisteredWorker {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, _) = result.into_fields();
-        Ok(Self { expires_at: TimestampMs(fields.read()?), already: fields.maybe_text()?.is_some() })
-    }
-}
-
-impl FromFcallResult for SeenWorker {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, _) = result.into_fields();
-        Ok(Self { expires_at: TimestampMs(fields.read()?) })
-    }
-}
-
-impl FromFcallResult for LeftWorker {
-    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
-        let (mut fields, _) = result.into_fields();
-        Ok(Self { already: fields.maybe_text()?.is_some() })
-    }
 }
 
 /// Joins names with commas, which no name contains.
