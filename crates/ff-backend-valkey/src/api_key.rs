@@ -10,9 +10,10 @@ use ff_core::partition::key_partition;
 use ff_core::types::{KeyId, TimestampMs};
 use ff_script::engine::ff_now;
 use futures_util::{StreamExt, TryStreamExt, stream};
-use redis::{FromRedisValue, cmd};
+use redis::cmd;
 
 use crate::ValkeyBackend;
+use crate::call::corrupt;
 
 /// Maximum number of keys read at the same time.
 const AT_ONCE: usize = 64;
@@ -31,7 +32,7 @@ impl Handle<CreateKeyArgs, CreatedKey> for ValkeyBackend {
         let Some(key) = key else { return Ok(created) };
         // Write the directory first, so that no valid key is missing from listings.
         let index = api_keys_index_key();
-        self.calls.plain(&index, cmd("SADD").arg(&index).arg(id.as_str()).clone()).await?;
+        self.calls.plain(&index, cmd("SADD").arg(&index).arg(id.as_str())).await?;
         if self.set_once(id, RECORD, &written(&key)?).await? {
             return Ok(created);
         }
@@ -54,7 +55,8 @@ impl Handle<RevokeKeyArgs, RevokedKey> for ValkeyBackend {
 
 impl Handle<ListKeysArgs, KeysPage> for ValkeyBackend {
     async fn handle(&self, args: ListKeysArgs) -> Answer<KeysPage> {
-        let mut ids = self.listed_keys().await?;
+        let mut ids: Vec<KeyId> =
+            self.calls.members(&api_keys_index_key(), "names something that is not an API key").await?;
         ids.retain(|id| args.after.as_ref().is_none_or(|after| id > after));
         let mut read = stream::iter(ids).map(|id| async move { self.api_key(&id).await }).buffered(AT_ONCE);
         let mut keys = Vec::new();
@@ -72,13 +74,11 @@ impl ValkeyBackend {
     /// Returns a key, if it was created.
     pub(crate) async fn api_key(&self, id: &KeyId) -> Answer<Option<ApiKey>> {
         let name = api_key_key(id);
-        let command = cmd("HMGET").arg(&name).arg(RECORD).arg(REVOKED_AT).clone();
-        let unreadable = || EngineError::Corrupt(format!("{name} is not the hash of an API key"));
-        let reply = self.calls.plain(&name, command).await?;
-        let (record, revoked_at) =
-            <(Option<String>, Option<i64>)>::from_redis_value(reply).map_err(|_| unreadable())?;
+        let (read, wrong) =
+            (cmd("HMGET").arg(&name).arg(RECORD).arg(REVOKED_AT).clone(), "is not the hash of an API key");
+        let (record, revoked_at): (Option<String>, Option<i64>) = self.calls.read(&name, &read, wrong).await?;
         let Some(record) = record else { return Ok(None) };
-        let mut key: ApiKey = serde_json::from_str(&record).map_err(|_| unreadable())?;
+        let mut key: ApiKey = serde_json::from_str(&record).map_err(|_| corrupt(&name, wrong))?;
         key.info.revoked_at = revoked_at.map(TimestampMs);
         Ok(Some(key))
     }
@@ -86,20 +86,7 @@ impl ValkeyBackend {
     /// Sets a field of a key unless it is set, and returns whether it was unset.
     async fn set_once(&self, id: &KeyId, field: &str, value: &str) -> Answer<bool> {
         let name = api_key_key(id);
-        let reply = self.calls.plain(&name, cmd("HSETNX").arg(&name).arg(field).arg(value).clone()).await?;
-        bool::from_redis_value(reply).map_err(|_| EngineError::Corrupt(format!("{name} is not a hash")))
-    }
-
-    /// Returns every listed key, in the order of the ids.
-    async fn listed_keys(&self) -> Answer<Vec<KeyId>> {
-        let index = api_keys_index_key();
-        let reply = self.calls.plain(&index, cmd("SMEMBERS").arg(&index).clone()).await?;
-        let unreadable = || EngineError::Corrupt(format!("{index} names something that is not an API key"));
-        let names = Vec::<String>::from_redis_value(reply).map_err(|_| unreadable())?;
-        let ids = names.iter().map(|name| KeyId::parse(name).map_err(|_| unreadable()));
-        let mut ids: Vec<_> = ids.collect::<Answer<_>>()?;
-        ids.sort_unstable();
-        Ok(ids)
+        self.calls.read(&name, cmd("HSETNX").arg(&name).arg(field).arg(value), "is not a hash").await
     }
 
     /// Returns the time on the partition that orders the changes of a key.

@@ -53,13 +53,14 @@ impl Perform for ValkeyBackend {
     }
 }
 
-/// Implements operations and queries that are one function call.
+/// Implements operations and queries that are one call of a function or of the store.
 macro_rules! functions {
-    ($($request:ty => $answer:ty: |$store:ident, $args:ident| $call:expr;)*) => {$(
+    ($($request:ty => $answer:ty: |$store:ident, $args:pat_param| $call:expr;)*) => {$(
         impl ff_core::backend::Handle<$request, $answer> for crate::ValkeyBackend {
             async fn handle(&self, $args: $request) -> ff_core::backend::Answer<$answer> {
                 let $store = self;
-                Ok($call.await?)
+                let answer = $call.await?;
+                Ok(answer)
             }
         }
     )*};

@@ -6,18 +6,16 @@ use ff_core::contracts::{
     QuotaDefined, QuotaSlotsArgs, QuotaSlotsPage, ReadBudgetLedger, ReportUsageArgs, ResetBudgetArgs, SettleUsageArgs,
     UsageBacklogArgs, UsageInfo, UsageReported, UsageSettled,
 };
-use ff_core::engine_error::EngineError;
-use ff_core::keys::IndexKeys;
 use ff_core::limits;
-use ff_core::partition::{Partition, PartitionFamily, quota_home};
+use ff_core::partition::quota_home;
 use ff_core::query::{ReadPendingUsage, ReadUsage};
-use ff_core::quota::{QuotaSet, SlotState};
+use ff_core::quota::SlotState;
 use ff_core::types::{BudgetId, ExecutionId};
 use ff_script::budget::{
     ff_create_budget, ff_read_budget, ff_record_spend, ff_report_usage_and_check, ff_reset_budget, ff_settle_usage,
 };
 use ff_script::engine::ff_now;
-use ff_script::execution::ExtraReads;
+use ff_script::execution::{ExtraReads, index_keys};
 use ff_script::quota::quotas_key;
 use redis::{FromRedisValue, cmd};
 
@@ -51,11 +49,7 @@ impl Handle<ReadPendingUsage, Option<PendingUsage>> for ValkeyBackend {
     ) -> Answer<Option<PendingUsage>> {
         let execution = self.stored_execution(id, ExtraReads::default()).await?.execution;
         let key = quotas_key(id.partition(), &execution.namespace);
-        let reply = self.calls.plain(&key, cmd("GET").arg(&key).clone()).await?;
-        let unreadable = || EngineError::Corrupt(format!("{key} does not hold quotas"));
-        let text = Option::<String>::from_redis_value(reply).map_err(|_| unreadable())?;
-        let set = text.map(|text| serde_json::from_str::<QuotaSet>(&text)).transpose().map_err(|_| unreadable())?;
-        Ok(PendingUsage::of(&execution, set.as_ref()))
+        Ok(PendingUsage::of(&execution, self.stored_quotas(&key).await?.as_ref()))
     }
 }
 
@@ -63,9 +57,8 @@ impl Handle<UsageBacklogArgs, Vec<ExecutionId>> for ValkeyBackend {
     async fn handle(&self, args: UsageBacklogArgs) -> Answer<Vec<ExecutionId>> {
         let mut ids = Vec::new();
         for partition in 0..self.partitions.num_flow_partitions {
-            let keys = IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition));
-            let key = keys.usage_backlog(&args.namespace);
-            let reply = self.calls.plain(&key, cmd("ZRANGE").arg(&key).arg(0).arg(args.limit).clone()).await?;
+            let key = index_keys(partition).usage_backlog(&args.namespace);
+            let reply = self.calls.plain(&key, cmd("ZRANGE").arg(&key).arg(0).arg(args.limit)).await?;
             let found = Vec::<String>::from_redis_value(reply).unwrap_or_default();
             ids.extend(found.iter().filter_map(|id| id.parse::<ExecutionId>().ok()));
         }

@@ -9,7 +9,6 @@ use std::collections::VecDeque;
 
 use ff_core::backend::Answer;
 use ff_core::contracts::CascadeStep;
-use ff_core::engine_error::EngineError;
 use ff_core::execution::Outcome;
 use ff_core::keys::{ExecKeyContext, FlowKeyContext};
 use ff_core::limits;
@@ -25,6 +24,7 @@ use futures_util::{StreamExt, stream};
 use redis::{FromRedisValue, cmd};
 
 use crate::ValkeyBackend;
+use crate::call::corrupt;
 
 /// Maximum number of edges settled at the same time: their calls are sent without waiting for each other's answers.
 const AT_ONCE: usize = 64;
@@ -143,8 +143,7 @@ impl End {
         let out = self.flow_keys().outgoing(&self.execution_id);
         let (mut edges, mut cursor) = (Vec::new(), 0_u64);
         loop {
-            let scan = cmd("SSCAN").arg(&out).arg(cursor).arg("COUNT").arg(SOME).clone();
-            let reply = store.calls.plain(&out, scan).await?;
+            let reply = store.calls.plain(&out, cmd("SSCAN").arg(&out).arg(cursor).arg("COUNT").arg(SOME)).await?;
             let (next, some) = <(u64, Vec<Vec<u8>>)>::from_redis_value(reply).unwrap_or_default();
             for id in some {
                 match str::from_utf8(&id).ok().and_then(|id| id.parse().ok()) {
@@ -245,9 +244,9 @@ pub(crate) async fn fields<const N: usize>(
     key: &str,
     names: [&str; N],
 ) -> Answer<[Option<String>; N]> {
-    let reply = store.calls.plain(key, cmd("HMGET").arg(key).arg(&names).clone()).await?;
-    let values = Vec::<Option<String>>::from_redis_value(reply).ok().and_then(|values| values.try_into().ok());
-    values.ok_or_else(|| EngineError::Corrupt(format!("{key} has fields that are not text")))
+    let wrong = "has fields that are not text";
+    let values: Vec<_> = store.calls.read(key, cmd("HMGET").arg(key).arg(&names), wrong).await?;
+    values.try_into().map_err(|_| corrupt(key, wrong))
 }
 
 fn outcome_of(word: TerminalOutcome) -> Option<Outcome> {

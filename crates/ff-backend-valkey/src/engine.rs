@@ -33,6 +33,7 @@ use tokio::time::timeout;
 use uuid::Uuid;
 
 use crate::ValkeyBackend;
+use crate::backend::functions;
 
 /// Wait for the clock of one primary before another one is asked as well.
 const CLOCK_PATIENCE: Duration = Duration::from_millis(200);
@@ -70,6 +71,15 @@ impl EngineStore for ValkeyBackend {
     }
 }
 
+functions! {
+    FindKey => Option<ApiKey>: |store, FindKey { key_id: ref id }| store.api_key(id);
+    NamespaceOf => Option<Namespace>: |store, NamespaceOf { execution_id: ref id }|
+        store.namespace_in(&ExecKeyContext::new(&Partition::of(id), id).core());
+    NamespaceOfFlow => Option<Namespace>: |store, NamespaceOfFlow { flow_id: ref id }|
+        store.namespace_in(&FlowKeyContext::new(&flow_partition(id, &store.partitions), id).core());
+    TakeSnapshot => Snapshot: |store, TakeSnapshot { partition }| store.take_snapshot(partition);
+}
+
 impl Handle<Now, TimestampMs> for ValkeyBackend {
     /// In a cluster each server has a clock. The first partition's clock stands for all, and a partition whose clock is
     /// behind fires a little later. While its primary does not answer, another one is asked.
@@ -95,12 +105,6 @@ impl Handle<Sweep, PartitionStatus> for ValkeyBackend {
     }
 }
 
-impl Handle<FindKey, Option<ApiKey>> for ValkeyBackend {
-    async fn handle(&self, FindKey { key_id: ref id }: FindKey) -> Answer<Option<ApiKey>> {
-        self.api_key(id).await
-    }
-}
-
 impl Handle<ReadKeyRing, KeyRing> for ValkeyBackend {
     async fn handle(&self, ReadKeyRing { partition }: ReadKeyRing) -> Answer<KeyRing> {
         let signing = ff_read_waitpoint_hmac_secrets(&*self.calls, partition).await?;
@@ -117,18 +121,6 @@ impl Handle<VerifyToken, ()> for ValkeyBackend {
     }
 }
 
-impl Handle<NamespaceOf, Option<Namespace>> for ValkeyBackend {
-    async fn handle(&self, NamespaceOf { execution_id: ref id }: NamespaceOf) -> Answer<Option<Namespace>> {
-        self.namespace_in(&ExecKeyContext::new(&Partition::of(id), id).core()).await
-    }
-}
-
-impl Handle<NamespaceOfFlow, Option<Namespace>> for ValkeyBackend {
-    async fn handle(&self, NamespaceOfFlow { flow_id: ref id }: NamespaceOfFlow) -> Answer<Option<Namespace>> {
-        self.namespace_in(&FlowKeyContext::new(&flow_partition(id, &self.partitions), id).core()).await
-    }
-}
-
 impl Handle<EndOf, Option<ExecutionEnd>> for ValkeyBackend {
     async fn handle(&self, EndOf { execution_id: ref id }: EndOf) -> Answer<Option<ExecutionEnd>> {
         let beside = ExtraReads { result: true, end: true, ..ExtraReads::default() };
@@ -141,12 +133,6 @@ impl Handle<EndOfFlow, Option<FlowEnd>> for ValkeyBackend {
     async fn handle(&self, EndOfFlow { flow_id: ref id }: EndOfFlow) -> Answer<Option<FlowEnd>> {
         let look = FlowQuery { awaited: true, ..FlowQuery::default() };
         Ok(self.flow(id, look).await?.info().end())
-    }
-}
-
-impl Handle<TakeSnapshot, Snapshot> for ValkeyBackend {
-    async fn handle(&self, TakeSnapshot { partition }: TakeSnapshot) -> Answer<Snapshot> {
-        self.take_snapshot(partition).await
     }
 }
 
@@ -197,7 +183,7 @@ impl ValkeyBackend {
     /// Publishes hints at the primary of a partition.
     async fn publish(&self, partition: u16, hints: &[Hint]) -> Answer<()> {
         let publish = cmd("PUBLISH").arg(HINTS_CHANNEL).arg(ff_script::message(hints)).clone();
-        self.calls.plain(&tag(partition), publish).await.map(drop)
+        self.calls.plain(&tag(partition), &publish).await.map(drop)
     }
 
     /// Returns one partition of every primary.
@@ -229,7 +215,7 @@ impl ValkeyBackend {
     /// Returns the namespace of a record. The default namespace is not stored, so another field shows whether the
     /// record exists.
     async fn namespace_in(&self, key: &str) -> Answer<Option<Namespace>> {
-        let fields = self.calls.plain(key, cmd("HMGET").arg(key).arg("namespace").arg("created_at").clone()).await?;
+        let fields = self.calls.plain(key, cmd("HMGET").arg(key).arg("namespace").arg("created_at")).await?;
         let unreadable = |why: &dyn std::fmt::Display| {
             EngineError::Corrupt(format!("{key} has a namespace that cannot be read: {why}"))
         };

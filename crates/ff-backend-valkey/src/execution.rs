@@ -31,30 +31,25 @@ impl Handle<SubmitArgs, SubmittedExecution> for ValkeyBackend {
     async fn handle(&self, args: SubmitArgs) -> Answer<SubmittedExecution> {
         let (partitions, execution_id) = (self.partitions, args.execution_id(&self.partitions));
         let entries: Arc<[_]> = Entry::of(&args.namespace, &args.lane, &args.tags, execution_id.partition()).collect();
-        if let Some(rule) = args.key_rule.clone() {
+        let submitted = match args.key_rule.clone() {
             // It is not sent together with others, because it may end one of them.
-            self.calls.directory.note(&self.calls.link, &entries).await?;
-            let submitted = ff_create_keyed_execution(&*self.calls, &partitions, args, &rule).await?;
-            let listed = self.calls.directory.note(&self.calls.link, &entries).await;
-            return listed.map(|()| submitted).map_err(|error| EngineError::Unknown(error.to_string()));
-        }
-        let submission = Submission { execution_id, args, partitions, entries: entries.clone() };
-        let submitted = self.submissions.ask(&self.calls, submission).await?;
-        // Checked again, because the call may have found a server that had lost everything.
-        let listed = self.calls.directory.note(&self.calls.link, &entries).await;
-        listed.map(|()| submitted).map_err(|error| EngineError::Unknown(error.to_string()))
+            Some(rule) => {
+                self.calls.note(&entries).await?;
+                ff_create_keyed_execution(&*self.calls, &partitions, args, &rule).await?
+            }
+            None => {
+                let submission = Submission { execution_id, args, partitions, entries: entries.clone() };
+                self.submissions.ask(&self.calls, submission).await?
+            }
+        };
+        self.calls.note_again(&entries).await?;
+        Ok(submitted)
     }
 }
 
 impl Handle<Describe, ExecutionInfo> for ValkeyBackend {
     async fn handle(&self, Describe { execution_id: ref id }: Describe) -> Answer<ExecutionInfo> {
         Ok(self.stored_execution(id, ExtraReads::default()).await?.execution.info())
-    }
-}
-
-impl Handle<ListArgs, Page> for ValkeyBackend {
-    async fn handle(&self, args: ListArgs) -> Answer<Page> {
-        self.page(args).await
     }
 }
 
@@ -85,6 +80,8 @@ impl Handle<ReadAttempts, Attempts> for ValkeyBackend {
 }
 
 functions! {
+    ListArgs => Page: |store, args| store.page(args);
+    CompleteArgs => CompletedExecution: |store, args| store.completions.ask(&store.calls, args);
     ProgressArgs => RecordedProgress: |store, args| ff_update_progress(&*store.calls, args);
     FailArgs => FailedAttempt: |store, args| ff_fail_execution(&*store.calls, args, &store.entropy.nonce());
     DelayArgs => DelayedExecution: |store, args| ff_delay_execution(&*store.calls, args);
@@ -103,19 +100,13 @@ functions! {
     };
 }
 
-impl Handle<CompleteArgs, CompletedExecution> for ValkeyBackend {
-    async fn handle(&self, args: CompleteArgs) -> Answer<CompletedExecution> {
-        self.completions.ask(&self.calls, args).await
-    }
-}
-
 impl Handle<SetTagsArgs, TaggedExecution> for ValkeyBackend {
     async fn handle(&self, args: SetTagsArgs) -> Answer<TaggedExecution> {
         // The directory of a label depends on the namespace of the execution.
         let namespace =
             self.stored_execution(&args.execution_id, ExtraReads::default()).await?.execution.namespace.clone();
         let entries: Vec<_> = Entry::labels(&namespace, &args.set, args.execution_id.partition()).collect();
-        self.calls.directory.note(&self.calls.link, &entries).await?;
+        self.calls.note(&entries).await?;
         Ok(ff_set_execution_tags(&*self.calls, args).await?)
     }
 }

@@ -5,15 +5,16 @@ use ff_core::contracts::LaneInfo;
 use ff_core::engine_error::EngineError;
 use ff_core::explain::{AHEAD_MAX, HOLDERS_MAX, QueueArgs, QueueFacts};
 use ff_core::index::{Index, eligible_score};
-use ff_core::keys::IndexKeys;
-use ff_core::partition::{Partition, PartitionFamily, lane_partition};
+use ff_core::partition::lane_partition;
 use ff_core::query::DescribeLiveLane;
 use ff_core::types::{ExecutionId, LaneId};
+use ff_script::execution::index_keys;
 use ff_script::lane::ff_read_lanes;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use redis::{Cmd, FromRedisValue, cmd};
 
 use crate::ValkeyBackend;
+use crate::backend::functions;
 
 /// Maximum number of partitions asked at the same time.
 const AT_ONCE: usize = 64;
@@ -43,29 +44,25 @@ impl Handle<QueueArgs, QueueFacts> for ValkeyBackend {
     }
 }
 
-impl Handle<DescribeLiveLane, LaneInfo> for ValkeyBackend {
-    async fn handle(&self, DescribeLiveLane { namespace, lane }: DescribeLiveLane) -> Answer<LaneInfo> {
-        let counted = self.lane_counter.count(&[lane.within(&namespace)], false).await?.pop();
-        let nothing =
-            || LaneInfo { namespace, lane_id: lane, settings: Default::default(), depths: Default::default() };
-        Ok(counted.map_or_else(nothing, |(info, _)| info))
-    }
+functions! {
+    DescribeLiveLane => LaneInfo: |store, DescribeLiveLane { namespace, lane }|
+        store.lane_info(lane.within(&namespace), false);
 }
 
 impl ValkeyBackend {
     /// Returns the number of executions in a queue of a partition that come before an execution. On the execution's own
     /// partition these include those of the same score with a smaller id.
     async fn ahead_on(&self, partition: u16, lane: &LaneId, args: &QueueArgs) -> Answer<u64> {
-        let keys = IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition));
+        let keys = index_keys(partition);
         let queue = Index::queue(lane.clone(), args.kind.clone(), args.class.clone(), args.key.clone()).key(&keys);
         if partition == args.execution_id.partition() {
-            let rank = cmd("ZRANK").arg(&queue).arg(args.execution_id.to_string()).clone();
-            if let Some(rank) = self.read::<Option<u64>>(&queue, rank).await? {
+            let rank = self.read(&queue, cmd("ZRANK").arg(&queue).arg(args.execution_id.to_string())).await?;
+            if let Some(rank) = rank {
                 return Ok(rank);
             }
         }
         let score = eligible_score(args.priority, args.created_at);
-        self.read(&queue, cmd("ZCOUNT").arg(&queue).arg("-inf").arg(format!("({score}")).clone()).await
+        self.read(&queue, cmd("ZCOUNT").arg(&queue).arg("-inf").arg(format!("({score}"))).await
     }
 
     /// Returns the number of keys whose turn comes before that of an execution's key, at most one more than is
@@ -75,21 +72,21 @@ impl ValkeyBackend {
             return Ok(None);
         }
         let name = args.turn();
-        let keys = IndexKeys::new(&Partition::new(PartitionFamily::Execution, name.partition));
+        let keys = index_keys(name.partition);
         let list = keys.lane_turns_kind(&name.lane, &args.kind, &args.class);
-        let rank: Option<u64> = self.read(&list, cmd("ZRANK").arg(&list).arg(args.key.as_str()).clone()).await?;
+        let rank: Option<u64> = self.read(&list, cmd("ZRANK").arg(&list).arg(args.key.as_str())).await?;
         Ok(rank.map(|rank| rank.min(AHEAD_MAX + 1)))
     }
 
     /// Returns the number of running executions of a lane on a partition, and the first of them with the times of their
     /// claims.
     async fn held_on(&self, partition: u16, lane: &LaneId) -> Answer<(u64, Vec<(i64, ExecutionId)>)> {
-        let keys = IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition));
+        let keys = index_keys(partition);
         let active = Index::LaneActive(lane.clone()).key(&keys);
-        let count = self.read(&active, cmd("ZCARD").arg(&active).clone()).await?;
+        let count = self.read(&active, cmd("ZCARD").arg(&active)).await?;
         let last = HOLDERS_MAX - 1;
-        let first = cmd("ZRANGE").arg(&active).arg(0).arg(last).arg("WITHSCORES").clone();
-        let first: Vec<(String, f64)> = self.read(&active, first).await?;
+        let first: Vec<(String, f64)> =
+            self.read(&active, cmd("ZRANGE").arg(&active).arg(0).arg(last).arg("WITHSCORES")).await?;
         #[allow(clippy::cast_possible_truncation, reason = "scores are whole and exact in a double")]
         let row = |(id, at): (String, f64)| match id.parse() {
             Ok(id) => Ok((at as i64, id)),
@@ -98,7 +95,7 @@ impl ValkeyBackend {
         Ok((count, first.into_iter().map(row).collect::<Result<_, _>>()?))
     }
 
-    async fn read<T: FromRedisValue>(&self, key: &str, command: Cmd) -> Answer<T> {
+    async fn read<T: FromRedisValue>(&self, key: &str, command: &Cmd) -> Answer<T> {
         let reply = self.calls.plain(key, command).await?;
         T::from_redis_value(reply).map_err(|error| EngineError::Corrupt(format!("{key}: {error}")))
     }

@@ -21,16 +21,11 @@ impl Handle<ClaimArgs, Claims> for ValkeyBackend {
 }
 
 functions! {
+    AdmittedClaimArgs => AdmittedClaims: |store, args| ff_claim_admitted(&*store.calls, args, &store.entropy.nonce());
     RenewArgs => RenewedLease: |store, args| ff_renew_lease(&*store.calls, args);
     RevokeArgs => RevokedLease: |store, args| ff_revoke_lease(&*store.calls, args);
     AssignArgs => GrantIssued: |store, args| ff_issue_claim_grant(&*store.calls, args);
     UnassignArgs => GrantRevoked: |store, args| ff_revoke_claim_grant(&*store.calls, args);
-}
-
-impl Handle<AdmittedClaimArgs, AdmittedClaims> for ValkeyBackend {
-    async fn handle(&self, args: AdmittedClaimArgs) -> Answer<AdmittedClaims> {
-        Ok(ff_claim_admitted(&*self.calls, args, &self.entropy.nonce()).await?)
-    }
 }
 
 impl Handle<GrantedClaimArgs, GrantedClaims> for ValkeyBackend {

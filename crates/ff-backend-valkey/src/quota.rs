@@ -17,25 +17,13 @@ use ff_script::quota::{
     ff_check_admission_and_record, ff_copy_quotas, ff_create_quota_policy, ff_read_quota_keys, ff_read_quota_slots,
     ff_release_admission, quotas_key,
 };
-use redis::{FromRedisValue, cmd};
+use redis::cmd;
 
 use crate::ValkeyBackend;
 use crate::backend::functions;
 
 /// Maximum number of times that a change is repeated because another change came first.
 const ATTEMPTS_MAX: usize = 16;
-
-impl Handle<PutQuotaArgs, QuotaSet> for ValkeyBackend {
-    async fn handle(&self, args: PutQuotaArgs) -> Answer<QuotaSet> {
-        self.change_quotas(&args.namespace, |before, now| args.apply(before, now)).await
-    }
-}
-
-impl Handle<PutBudgetArgs, QuotaSet> for ValkeyBackend {
-    async fn handle(&self, args: PutBudgetArgs) -> Answer<QuotaSet> {
-        self.change_quotas(&args.namespace, |before, now| args.apply(before, now)).await
-    }
-}
 
 impl ValkeyBackend {
     /// Changes the quotas of a namespace: reads them, changes them here, and writes them over the revision that was
@@ -48,7 +36,7 @@ impl ValkeyBackend {
         let home = namespace_partition(namespace, &self.partitions);
         // Write the directory first, so that no policy is missing from it.
         let index = quota_namespaces_key();
-        self.calls.plain(&index, cmd("SADD").arg(&index).arg(namespace.as_str()).clone()).await?;
+        self.calls.plain(&index, cmd("SADD").arg(&index).arg(namespace.as_str())).await?;
         for _ in 0..ATTEMPTS_MAX {
             let before = self.quota_set(namespace).await?;
             let expected = before.revision;
@@ -68,6 +56,10 @@ impl ValkeyBackend {
 }
 
 functions! {
+    PutQuotaArgs => QuotaSet: |store, args| store.change_quotas(&args.namespace, |before, now| args.apply(before, now));
+    PutBudgetArgs => QuotaSet: |store, args|
+        store.change_quotas(&args.namespace, |before, now| args.apply(before, now));
+    ReadQuotaSet => QuotaSet: |store, ReadQuotaSet { ref namespace }| store.quota_set(namespace);
     CopyQuotasArgs => QuotasCopied: |store, args| ff_copy_quotas(&*store.calls, &args, None);
     DefineQuotaArgs => QuotaDefined: |store, args| ff_create_quota_policy(&*store.calls, &store.partitions, &args);
     QuotaKeysArgs => QuotaKeysPage: |store, args| ff_read_quota_keys(&*store.calls, &store.partitions, &args);
@@ -101,22 +93,11 @@ impl Handle<QuotaSlotsArgs, QuotaSlotsPage> for ValkeyBackend {
     }
 }
 
-impl Handle<ReadQuotaSet, QuotaSet> for ValkeyBackend {
-    async fn handle(&self, ReadQuotaSet { ref namespace }: ReadQuotaSet) -> Answer<QuotaSet> {
-        self.quota_set(namespace).await
-    }
-}
-
 impl Handle<ListAllQuotas, Vec<QuotaSet>> for ValkeyBackend {
     async fn handle(&self, _: ListAllQuotas) -> Answer<Vec<QuotaSet>> {
         let index = quota_namespaces_key();
-        let reply = self.calls.plain(&index, cmd("SMEMBERS").arg(&index).clone()).await?;
-        let unreadable = || EngineError::Corrupt(format!("{index} names something that is not a namespace"));
-        let mut names = Vec::<String>::from_redis_value(reply).map_err(|_| unreadable())?;
-        names.sort_unstable();
         let mut all = Vec::new();
-        for name in names {
-            let namespace = Namespace::parse(&name).map_err(|_| unreadable())?;
+        for namespace in self.calls.members(&index, "names something that is not a namespace").await? {
             all.push(self.quota_set(&namespace).await?);
         }
         Ok(all)
@@ -127,10 +108,11 @@ impl ValkeyBackend {
     /// Returns the policies of a namespace from its home.
     pub(crate) async fn quota_set(&self, namespace: &Namespace) -> Answer<QuotaSet> {
         let key = quotas_key(namespace_partition(namespace, &self.partitions), namespace);
-        let reply = self.calls.plain(&key, cmd("GET").arg(&key).clone()).await?;
-        let unreadable = || EngineError::Corrupt(format!("{key} does not hold quotas"));
-        let text = Option::<String>::from_redis_value(reply).map_err(|_| unreadable())?;
-        let Some(text) = text else { return Ok(QuotaSet::empty(namespace.clone())) };
-        serde_json::from_str(&text).map_err(|_| unreadable())
+        Ok(self.stored_quotas(&key).await?.unwrap_or_else(|| QuotaSet::empty(namespace.clone())))
+    }
+
+    /// Returns the quotas that a key holds, if there are any.
+    pub(crate) async fn stored_quotas(&self, key: &str) -> Answer<Option<QuotaSet>> {
+        self.calls.read_json(key, cmd("GET").arg(key), "does not hold quotas").await
     }
 }

@@ -5,7 +5,6 @@ use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
     DueSchedule, DueSchedulesArgs, ListSchedulesArgs, PartitionTick, ScheduleWritten, SchedulesPage, WriteScheduleArgs,
 };
-use ff_core::engine_error::EngineError;
 use ff_core::keys::schedule_partitions_key;
 use ff_core::partition::schedule_partition;
 use ff_core::query::{FindSchedule, ReadScheduleAgenda};
@@ -14,27 +13,30 @@ use ff_core::types::TimestampMs;
 use ff_script::execution::index_keys;
 use ff_script::schedule::ff_write_schedule;
 use futures_util::{StreamExt, TryStreamExt, stream};
-use redis::{FromRedisValue, cmd};
+use redis::cmd;
 
 use crate::ValkeyBackend;
+use crate::backend::functions;
+use crate::call::corrupt;
 
 /// Maximum number of reads at the same time.
 const AT_ONCE: usize = 64;
+
+const NOT_A_SCHEDULE: &str = "names something that is not a schedule";
+
+functions! {
+    FindSchedule => Option<Schedule>: |store, FindSchedule { ref schedule }| store.find_one(schedule);
+    DueSchedulesArgs => Vec<DueSchedule>: |store, args| store.first_looks(args.partition, args.limit);
+}
 
 impl Handle<WriteScheduleArgs, ScheduleWritten> for ValkeyBackend {
     async fn handle(&self, args: WriteScheduleArgs) -> Answer<ScheduleWritten> {
         if args.expected == 0 {
             // Write the directory first, so that no partition is missing from it.
             let (index, partition) = (schedule_partitions_key(), schedule_partition(&args.schedule, &self.partitions));
-            self.calls.plain(&index, cmd("SADD").arg(&index).arg(partition).clone()).await?;
+            self.calls.plain(&index, cmd("SADD").arg(&index).arg(partition)).await?;
         }
         Ok(ff_write_schedule(&*self.calls, &self.partitions, &args).await?)
-    }
-}
-
-impl Handle<FindSchedule, Option<Schedule>> for ValkeyBackend {
-    async fn handle(&self, FindSchedule { ref schedule }: FindSchedule) -> Answer<Option<Schedule>> {
-        self.find_one(schedule).await
     }
 }
 
@@ -49,7 +51,10 @@ impl Handle<ListSchedulesArgs, SchedulesPage> for ValkeyBackend {
             let key = index_keys(partition).schedules();
             let command =
                 cmd("ZRANGEBYLEX").arg(&key).arg(&first).arg(&end).arg("LIMIT").arg(0).arg(args.limit + 1).clone();
-            async move { names(&key, self.calls.plain(&key, command).await?) }
+            async move {
+                let names: Vec<String> = self.calls.read(&key, &command, NOT_A_SCHEDULE).await?;
+                names.iter().map(|name| schedule_ref(&key, name)).collect::<Answer<Vec<_>>>()
+            }
         };
         let partitions = stream::iter(self.schedule_partitions().await?);
         let mut listed: Vec<_> = partitions.map(names_on).buffered(AT_ONCE).try_concat().await?;
@@ -61,12 +66,6 @@ impl Handle<ListSchedulesArgs, SchedulesPage> for ValkeyBackend {
         // A listed schedule without a record was removed meanwhile.
         let schedules: Vec<_> = read.try_filter_map(|found| async { Ok(found) }).try_collect().await?;
         Ok(SchedulesPage { schedules, next })
-    }
-}
-
-impl Handle<DueSchedulesArgs, Vec<DueSchedule>> for ValkeyBackend {
-    async fn handle(&self, args: DueSchedulesArgs) -> Answer<Vec<DueSchedule>> {
-        self.first_looks(args.partition, args.limit).await
     }
 }
 
@@ -85,20 +84,12 @@ impl ValkeyBackend {
     async fn find_one(&self, schedule: &ScheduleRef) -> Answer<Option<Schedule>> {
         let partition = schedule_partition(schedule, &self.partitions);
         let key = index_keys(partition).schedule(&schedule.namespace, &schedule.name);
-        let reply = self.calls.plain(&key, cmd("HGET").arg(&key).arg("record").clone()).await?;
-        let unreadable = || EngineError::Corrupt(format!("{key} does not hold a schedule"));
-        let text = Option::<String>::from_redis_value(reply).map_err(|_| unreadable())?;
-        text.map(|text| serde_json::from_str(&text).map_err(|_| unreadable())).transpose()
+        self.calls.read_json(&key, cmd("HGET").arg(&key).arg("record"), "does not hold a schedule").await
     }
 
     /// Returns the partitions that have or had a schedule.
     async fn schedule_partitions(&self) -> Answer<Vec<u16>> {
-        let index = schedule_partitions_key();
-        let reply = self.calls.plain(&index, cmd("SMEMBERS").arg(&index).clone()).await?;
-        let unreadable = |_| EngineError::Corrupt(format!("{index} names something that is not a partition"));
-        let mut partitions = Vec::<u16>::from_redis_value(reply).map_err(unreadable)?;
-        partitions.sort_unstable();
-        Ok(partitions)
+        self.calls.members(&schedule_partitions_key(), "names something that is not a partition").await
     }
 
     /// Returns the schedules of a partition with the earliest next look.
@@ -109,20 +100,16 @@ impl ValkeyBackend {
             return Ok(Vec::new());
         }
         let command = cmd("ZRANGE").arg(&key).arg(0).arg(last).arg("WITHSCORES").clone();
-        let reply = self.calls.plain(&key, command).await?;
-        let unreadable = || EngineError::Corrupt(format!("{key} names something that is not a schedule"));
-        let pairs = Vec::<(String, f64)>::from_redis_value(reply).map_err(|_| unreadable())?;
+        let pairs: Vec<(String, f64)> = self.calls.read(&key, &command, NOT_A_SCHEDULE).await?;
         let due = |(name, at): (String, f64)| {
             #[allow(clippy::cast_possible_truncation, reason = "moments are whole and exact in a double")]
             let look_at = TimestampMs(at as i64);
-            Ok(DueSchedule { look_at, schedule: ScheduleRef::parse_key(&name).ok_or_else(unreadable)? })
+            Ok(DueSchedule { look_at, schedule: schedule_ref(&key, &name)? })
         };
         pairs.into_iter().map(due).collect()
     }
 }
 
-fn names(key: &str, reply: redis::Value) -> Answer<Vec<ScheduleRef>> {
-    let unreadable = || EngineError::Corrupt(format!("{key} names something that is not a schedule"));
-    let names = Vec::<String>::from_redis_value(reply).map_err(|_| unreadable())?;
-    names.iter().map(|name| ScheduleRef::parse_key(name).ok_or_else(unreadable)).collect()
+fn schedule_ref(key: &str, name: &str) -> Answer<ScheduleRef> {
+    ScheduleRef::parse_key(name).ok_or_else(|| corrupt(key, NOT_A_SCHEDULE))
 }

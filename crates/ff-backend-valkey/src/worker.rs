@@ -18,7 +18,7 @@ use ff_core::worker::Worker;
 use ff_script::engine::ff_now;
 use ff_script::worker::{ff_heartbeat_worker, ff_leave_worker, ff_register_worker, ff_sweep_worker, read_worker};
 use futures_util::{StreamExt, TryStreamExt, stream};
-use redis::{FromRedisValue, cmd};
+use redis::cmd;
 
 use crate::ValkeyBackend;
 use crate::link::value;
@@ -32,7 +32,7 @@ impl Handle<RegisterWorkerArgs, RegisteredWorker> for ValkeyBackend {
         self.check_capacity(&args).await?;
         // Write the directory first, so that no registered worker is missing from listings.
         let index = workers_index_key();
-        self.calls.plain(&index, cmd("SADD").arg(&index).arg(id.as_str()).clone()).await?;
+        self.calls.plain(&index, cmd("SADD").arg(&index).arg(id.as_str())).await?;
         let registered = ff_register_worker(&*self.calls, &args, self.time_of(id).await?).await?;
         self.list_capabilities(id, &args.capabilities).await?;
         if !args.capabilities.is_empty() {
@@ -105,9 +105,7 @@ impl ValkeyBackend {
     /// namespaces together have as many as one may have.
     async fn check_capacity(&self, args: &RegisterWorkerArgs) -> Answer<()> {
         let index = workers_index_key();
-        let reply = self.calls.plain(&index, cmd("SCARD").arg(&index).clone()).await?;
-        let unreadable = |_| EngineError::Corrupt(format!("{index} is not a set"));
-        if usize::from_redis_value(reply).map_err(unreadable)? < limits::WORKERS {
+        if self.calls.read::<usize>(&index, cmd("SCARD").arg(&index), "is not a set").await? < limits::WORKERS {
             return Ok(());
         }
         let now = self.time_of(&args.worker_instance_id).await?;
@@ -122,22 +120,14 @@ impl ValkeyBackend {
 
     /// Returns every listed worker instance, in the order of the names.
     pub(crate) async fn listed_workers(&self) -> Answer<Vec<WorkerInstanceId>> {
-        let index = workers_index_key();
-        let reply = self.calls.plain(&index, cmd("SMEMBERS").arg(&index).clone()).await?;
-        let unreadable = || EngineError::Corrupt(format!("{index} names something that is not a worker"));
-        let names = Vec::<String>::from_redis_value(reply).map_err(|_| unreadable())?;
-        let ids = names.iter().map(|name| WorkerInstanceId::parse(name).map_err(|_| unreadable()));
-        let mut ids: Vec<_> = ids.collect::<Answer<_>>()?;
-        ids.sort_unstable();
-        Ok(ids)
+        self.calls.members(&workers_index_key(), "names something that is not a worker").await
     }
 
     /// Returns a worker instance, if it is known.
     pub(crate) async fn worker(&self, id: WorkerInstanceId) -> Answer<Option<Worker>> {
         let key = worker_key(&id);
         let partition = worker_partition(&id, &self.partitions);
-        let ff_script::Value::List(fields) = value(self.calls.plain(&key, cmd("HGETALL").arg(&key).clone()).await?)
-        else {
+        let ff_script::Value::List(fields) = value(self.calls.plain(&key, cmd("HGETALL").arg(&key)).await?) else {
             return Err(EngineError::Corrupt(format!("{key} is not a hash")));
         };
         Ok(read_worker(id, partition, fields)?)
@@ -148,7 +138,7 @@ impl ValkeyBackend {
     async fn unlist(&self, id: &WorkerInstanceId) -> Answer<()> {
         let index = workers_index_key();
         self.list_capabilities(id, &BTreeSet::new()).await?;
-        self.calls.plain(&index, cmd("SREM").arg(&index).arg(id.as_str()).clone()).await?;
+        self.calls.plain(&index, cmd("SREM").arg(&index).arg(id.as_str())).await?;
         Ok(())
     }
 
@@ -158,7 +148,7 @@ impl ValkeyBackend {
         let listed = |command: &'static str, capability: Capability| async move {
             let (key, value) = capability.parts();
             let index = workers_capability_key(key, value);
-            self.calls.plain(&index, cmd(command).arg(&index).arg(id.as_str()).clone()).await
+            self.calls.plain(&index, cmd(command).arg(&index).arg(id.as_str())).await
         };
         for capability in capabilities {
             listed("SADD", capability.clone()).await?;
@@ -168,9 +158,8 @@ impl ValkeyBackend {
             true => cmd("GETDEL").arg(&caps).clone(),
             false => cmd("SET").arg(&caps).arg(words.join(",")).arg("GET").clone(),
         };
-        let before = Option::<String>::from_redis_value(self.calls.plain(&caps, command).await?);
-        let before = before.map_err(|_| EngineError::Corrupt(format!("{caps} is not a text")))?.unwrap_or_default();
-        let before = before.split(',').filter_map(|word| Capability::parse(word).ok());
+        let before: Option<String> = self.calls.read(&caps, &command, "is not a text").await?;
+        let before = before.iter().flat_map(|before| before.split(',')).filter_map(|word| Capability::parse(word).ok());
         for dropped in before.filter(|capability| !capabilities.contains(capability)) {
             listed("SREM", dropped).await?;
         }

@@ -2,18 +2,21 @@
 //! and again after the server has lost them.
 
 use std::collections::HashMap;
+use std::slice;
+use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use ff_core::clock::Clock;
 use ff_core::engine_error::EngineError;
 use ff_script::{Fcall, LibraryClock, LoadError, Server, Value, ensure_library, test_clock_key};
-use redis::{Cmd, cmd};
+use redis::{Cmd, FromRedisValue, cmd};
+use serde::de::DeserializeOwned;
 use tokio::sync::watch;
 
 use super::durability::FsyncGroup;
 use super::error::lacks_the_library;
-use crate::directory::Directory;
+use crate::directory::{Directory, Entry};
 use crate::link::{CallFailure, Link, call_failed, value};
 
 /// Maximum number of times that one call loads lost functions again.
@@ -66,8 +69,51 @@ impl Calls {
     }
 
     /// Sends one plain command about a key.
-    pub(crate) async fn plain(&self, key: &str, command: Cmd) -> Result<redis::Value, EngineError> {
-        self.link.send(key, &[command]).await.map_err(|failed| call_failed(&failed))
+    pub(crate) async fn plain(&self, key: &str, command: &Cmd) -> Result<redis::Value, EngineError> {
+        self.link.send(key, slice::from_ref(command)).await.map_err(|failed| call_failed(&failed))
+    }
+
+    /// Sends one plain command about a key, and reads its reply. `wrong` says what the key does if the reply is of
+    /// another type, as in `is not a set`.
+    pub(crate) async fn read<T: FromRedisValue>(
+        &self,
+        key: &str,
+        command: &Cmd,
+        wrong: &str,
+    ) -> Result<T, EngineError> {
+        let reply = self.plain(key, command).await?;
+        T::from_redis_value(reply).map_err(|_| corrupt(key, wrong))
+    }
+
+    /// Returns the members of a set, in order. `wrong` is as for [`Self::read`].
+    pub(crate) async fn members<T: FromStr + Ord>(&self, key: &str, wrong: &str) -> Result<Vec<T>, EngineError> {
+        let names: Vec<String> = self.read(key, cmd("SMEMBERS").arg(key), wrong).await?;
+        let members = names.iter().map(|name| name.parse().map_err(|_| corrupt(key, wrong)));
+        let mut members: Vec<_> = members.collect::<Result<_, _>>()?;
+        members.sort_unstable();
+        Ok(members)
+    }
+
+    /// Returns the value of a key or of a field, which is JSON, if there is one. `wrong` is as for [`Self::read`].
+    pub(crate) async fn read_json<T: DeserializeOwned>(
+        &self,
+        key: &str,
+        command: &Cmd,
+        wrong: &str,
+    ) -> Result<Option<T>, EngineError> {
+        let text: Option<String> = self.read(key, command, wrong).await?;
+        text.map(|text| serde_json::from_str(&text).map_err(|_| corrupt(key, wrong))).transpose()
+    }
+
+    /// Makes sure that directories have some entries, before a write that they lead to.
+    pub(crate) async fn note(&self, entries: &[Entry]) -> Result<(), EngineError> {
+        self.directory.note(&self.link, entries).await
+    }
+
+    /// Makes sure that directories have the entries of a write that is done, because it may have found a server that
+    /// had lost everything.
+    pub(crate) async fn note_again(&self, entries: &[Entry]) -> Result<(), EngineError> {
+        self.note(entries).await.map_err(|error| EngineError::Unknown(error.to_string()))
     }
 
     pub(crate) fn library_clock(&self) -> LibraryClock {
@@ -140,6 +186,11 @@ async fn load(link: &Link, key: &str, clock: LibraryClock) -> Result<(), EngineE
         LoadError::Script(error) => error.into(),
         other => EngineError::Unavailable(other.to_string()),
     })
+}
+
+/// Returns the error for a key whose contents are of another type.
+pub(crate) fn corrupt(key: &str, wrong: &str) -> EngineError {
+    EngineError::Corrupt(format!("{key} {wrong}"))
 }
 
 /// Returns the tag of a key, with its braces.

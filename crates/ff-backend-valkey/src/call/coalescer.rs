@@ -259,7 +259,7 @@ impl Coalesce for Submission {
             return None;
         }
         let (calls, entries) = (calls.clone(), self.entries.clone());
-        Some(Box::pin(async move { calls.directory.note(&calls.link, &entries).await }))
+        Some(Box::pin(async move { calls.note(&entries).await }))
     }
 
     async fn ask(calls: &Calls, all: Vec<Self>) -> Answers<SubmittedExecution> {

@@ -6,7 +6,7 @@ mod durability;
 mod error;
 mod under_way;
 
-pub(crate) use calls::{Calls, LibraryLoads, WithoutFsync};
+pub(crate) use calls::{Calls, LibraryLoads, WithoutFsync, corrupt};
 pub(crate) use coalescer::{Coalescer, Submission};
 pub(crate) use durability::FsyncGroup;
 pub(crate) use error::{engine_error, lacks_the_library, message_of, unreachable};

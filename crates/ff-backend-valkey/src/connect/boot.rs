@@ -159,7 +159,7 @@ async fn look(place: &StoreLocation) -> Result<Link, ConnectError> {
 async fn stored(calls: &Calls) -> Result<Option<PartitionConfig>, ConnectError> {
     let key = global_config_partitions();
     let names = ["num_flow_partitions", "num_budget_partitions", "num_quota_partitions"];
-    let reply = calls.plain(&key, cmd("HMGET").arg(&key).arg(&names).clone()).await?;
+    let reply = calls.plain(&key, cmd("HMGET").arg(&key).arg(&names)).await?;
     let counts = Vec::<Option<u16>>::from_redis_value(reply).unwrap_or_default();
     let [Some(num_flow_partitions), Some(num_budget_partitions), Some(num_quota_partitions)] = counts[..] else {
         return Ok(None);

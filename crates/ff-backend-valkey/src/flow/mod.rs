@@ -52,6 +52,11 @@ impl Handle<StageFlowArgs, StagedFlow> for ValkeyBackend {
 }
 
 functions! {
+    FlowMembersArgs => MembersPage: |store, args| store.members_page(args);
+    FlowEdgesArgs => EdgesPage: |store, args| store.edges_page(args);
+    ListFlowsArgs => FlowsPage: |store, args| store.flows_page(args);
+    FlowEventsArgs => FlowEventsPage: |store, args| store.events_page(args);
+    CascadeArgs => CascadeStep: |store, CascadeArgs { execution_id: ref id, .. }| run_cascade(store, id);
     CloseFlowArgs => ClosedFlow: |store, args| ff_close_flow(&*store.calls, &store.partitions, args);
     CancelFlowArgs => FlowCancelled: |store, args| ff_cancel_flow(&*store.calls, &store.partitions, args);
     SetFlowTagsArgs => TaggedFlow: |store, args| ff_set_flow_tags(&*store.calls, &store.partitions, args);
@@ -64,39 +69,8 @@ impl Handle<DescribeFlow, FlowInfo> for ValkeyBackend {
     }
 }
 
-impl Handle<FlowMembersArgs, MembersPage> for ValkeyBackend {
-    async fn handle(&self, args: FlowMembersArgs) -> Answer<MembersPage> {
-        self.members_page(args).await
-    }
-}
-
-impl Handle<FlowEdgesArgs, EdgesPage> for ValkeyBackend {
-    async fn handle(&self, args: FlowEdgesArgs) -> Answer<EdgesPage> {
-        self.edges_page(args).await
-    }
-}
-
-impl Handle<ListFlowsArgs, FlowsPage> for ValkeyBackend {
-    async fn handle(&self, args: ListFlowsArgs) -> Answer<FlowsPage> {
-        self.flows_page(args).await
-    }
-}
-
-impl Handle<FlowEventsArgs, FlowEventsPage> for ValkeyBackend {
-    async fn handle(&self, args: FlowEventsArgs) -> Answer<FlowEventsPage> {
-        self.events_page(args).await
-    }
-}
-
-impl Handle<CascadeArgs, CascadeStep> for ValkeyBackend {
-    async fn handle(&self, CascadeArgs { execution_id: ref id, .. }: CascadeArgs) -> Answer<CascadeStep> {
-        run_cascade(self, id).await
-    }
-}
-
 impl ValkeyBackend {
-    /// Writes a flow, and makes sure before and after it that the directories name the flow's partition. The write may
-    /// have found a server that had lost everything.
+    /// Writes a flow, and makes sure before and after it that the directories name the flow's partition.
     async fn note_and_write<T>(
         &self,
         header: &FlowHeader,
@@ -105,10 +79,10 @@ impl ValkeyBackend {
     ) -> Answer<T> {
         let partition = flow_partition(&header.flow_id, &self.partitions).index;
         entries.push(Entry::Tenant(header.namespace.clone(), partition));
-        self.calls.directory.note(&self.calls.link, &entries).await?;
+        self.calls.note(&entries).await?;
         let reply = write.await?;
-        let listed = self.calls.directory.note(&self.calls.link, &entries).await;
-        listed.map(|()| reply).map_err(|error| EngineError::Unknown(error.to_string()))
+        self.calls.note_again(&entries).await?;
+        Ok(reply)
     }
 
     /// Returns the directory entries of members, each once.
@@ -129,6 +103,6 @@ impl ValkeyBackend {
             Err(EngineError::Refused(_)) => return Ok(()),
             Err(error) => return Err(error),
         };
-        self.calls.directory.note(&self.calls.link, &self.entries(&args.flow_id, &namespace, &args.nodes)).await
+        self.calls.note(&self.entries(&args.flow_id, &namespace, &args.nodes)).await
     }
 }

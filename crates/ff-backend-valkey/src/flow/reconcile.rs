@@ -11,11 +11,12 @@ use ff_core::backend::Answer;
 use ff_core::engine_error::EngineError;
 use ff_core::execution::Blocker;
 use ff_core::index::Index;
-use ff_core::keys::{ExecKeyContext, FlowIndexKeys, FlowKeyContext, IndexKeys};
+use ff_core::keys::{ExecKeyContext, FlowIndexKeys, FlowKeyContext};
 use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::types::{EdgeId, ExecutionId, FlowId, LaneId, Namespace};
+use ff_script::execution::index_keys;
 use ff_script::flow::ff_promote_blocked_to_eligible;
-use redis::{Cmd, FromRedisValue, cmd};
+use redis::{Cmd, cmd};
 
 use crate::ValkeyBackend;
 use crate::cascade::{fields, run_cascade};
@@ -61,7 +62,7 @@ impl ValkeyBackend {
 
     /// Repairs a few members that wait in vain. Returns the number of edges and joins that had been forgotten.
     async fn forgotten(&self, partition: u16) -> Answer<u32> {
-        let keys = IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition));
+        let keys = index_keys(partition);
         let mut found = 0;
         for lane in self.some_lanes(partition).await? {
             let blocked = Index::LaneBlocked(lane, Blocker::Dependencies).key(&keys);
@@ -126,9 +127,7 @@ impl ValkeyBackend {
 
     /// Returns the readable members of a reply.
     async fn some<T: std::str::FromStr>(&self, key: &str, command: &Cmd) -> Answer<Vec<T>> {
-        let reply = self.calls.plain(key, command.clone()).await?;
-        let members = Vec::<String>::from_redis_value(reply)
-            .map_err(|_| EngineError::Corrupt(format!("{key} has members that are not text")))?;
+        let members: Vec<String> = self.calls.read(key, command, "has members that are not text").await?;
         Ok(members.iter().filter_map(|member| member.parse().ok()).collect())
     }
 }

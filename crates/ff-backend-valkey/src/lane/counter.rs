@@ -13,6 +13,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::call::Calls;
+
 /// Maximum number of partitions counted at the same time. Other callers wait for at most so many calls.
 const AT_ONCE: usize = 4;
 
@@ -94,7 +95,8 @@ async fn count(
     Ok(all)
 }
 
-fn nothing_of(lane: &LaneId) -> LaneInfo {
+/// Returns a lane without settings or executions.
+pub(super) fn nothing_of(lane: &LaneId) -> LaneInfo {
     let (namespace, lane_id) = lane.apart();
     LaneInfo { namespace, lane_id, settings: Default::default(), depths: Default::default() }
 }

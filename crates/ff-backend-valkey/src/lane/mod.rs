@@ -28,12 +28,6 @@ const COUNTS: usize = 64 * 1024;
 const LANES_AT_ONCE: usize = 64;
 const FEW_LANES: usize = 16;
 
-impl Handle<DescribeLane, LaneInfo> for ValkeyBackend {
-    async fn handle(&self, DescribeLane { ref namespace, ref lane }: DescribeLane) -> Answer<LaneInfo> {
-        self.lane_info(lane.within(namespace)).await
-    }
-}
-
 impl Handle<ListLanesArgs, LanesPage> for ValkeyBackend {
     async fn handle(&self, args: ListLanesArgs) -> Answer<LanesPage> {
         let known = self.calls.directory.lanes(&self.calls.link).await?;
@@ -60,7 +54,7 @@ impl Handle<ConfigureLaneArgs, Lane> for ValkeyBackend {
     async fn handle(&self, args: ConfigureLaneArgs) -> Answer<Lane> {
         // Write the directory first, so that no configured lane is missing from listings.
         let lane = Entry::Lane(args.lane.within(&args.namespace));
-        self.calls.directory.note(&self.calls.link, &[lane]).await?;
+        self.calls.note(&[lane]).await?;
         Ok(ff_configure_lane(&*self.calls, &self.partitions, args).await?)
     }
 }
@@ -68,12 +62,13 @@ impl Handle<ConfigureLaneArgs, Lane> for ValkeyBackend {
 impl Handle<RegisterClassesArgs, Lane> for ValkeyBackend {
     async fn handle(&self, args: RegisterClassesArgs) -> Answer<Lane> {
         let lane = Entry::Lane(args.lane.within(&args.namespace));
-        self.calls.directory.note(&self.calls.link, &[lane]).await?;
+        self.calls.note(&[lane]).await?;
         Ok(ff_register_classes(&*self.calls, &self.partitions, args).await?)
     }
 }
 
 functions! {
+    DescribeLane => LaneInfo: |store, DescribeLane { namespace, lane }| store.lane_info(lane.within(&namespace), true);
     CopyLaneArgs => LaneCount: |store, args| ff_copy_lane(&*store.calls, &args);
     ListQueueArgs => Vec<QueuedExecution>: |store, args| ff_list_queue(&*store.calls, &args);
     AllotArgs => Allotment: |store, args| ff_allot_lane(&*store.calls, &store.partitions, &args);
@@ -82,10 +77,9 @@ functions! {
 }
 
 impl ValkeyBackend {
-    async fn lane_info(&self, key: LaneId) -> Answer<LaneInfo> {
-        let counted = self.lane_counter.count(std::slice::from_ref(&key), true).await?.pop();
-        let (namespace, lane_id) = key.apart();
-        let nothing = || LaneInfo { namespace, lane_id, settings: Default::default(), depths: Default::default() };
-        Ok(counted.map_or_else(nothing, |(info, _)| info))
+    /// Returns the settings and depths of a lane, by its name in indexes. Counts finished executions only on request.
+    pub(crate) async fn lane_info(&self, lane: LaneId, finished: bool) -> Answer<LaneInfo> {
+        let counted = self.lane_counter.count(std::slice::from_ref(&lane), finished).await?.pop();
+        Ok(counted.map_or_else(|| counter::nothing_of(&lane), |(info, _)| info))
     }
 }

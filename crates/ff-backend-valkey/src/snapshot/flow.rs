@@ -12,7 +12,7 @@ use ff_core::snapshot::Snapshot;
 use ff_core::types::{ExecutionId, FlowId};
 use ff_script::flow::{FlowQuery, MemberFields, ff_read_flow, ff_read_flow_events, ff_read_flow_keys};
 use futures_util::{StreamExt, TryStreamExt, stream};
-use redis::{FromRedisValue, cmd};
+use redis::cmd;
 
 use super::AT_ONCE;
 use crate::ValkeyBackend;
@@ -194,7 +194,6 @@ impl ValkeyBackend {
     }
 
     async fn set(&self, key: &str) -> Answer<BTreeSet<String>> {
-        let reply = self.calls.plain(key, cmd("SMEMBERS").arg(key).clone()).await?;
-        BTreeSet::from_redis_value(reply).map_err(|_| EngineError::Corrupt(format!("{key} is not a set of texts")))
+        self.calls.read(key, cmd("SMEMBERS").arg(key), "is not a set of texts").await
     }
 }

@@ -25,7 +25,7 @@ use ff_core::types::{
     ExecutionId, FairKey, Kind, LaneId, Namespace, RequirementClass, TagKey, TagValue, WorkerInstanceId,
 };
 use ff_script::event::ff_read_feed;
-use ff_script::execution::{ExtraReads, ff_read_execution};
+use ff_script::execution::{ExtraReads, ff_read_execution, index_keys};
 use ff_script::lane::{ff_read_lanes, lane_of_index};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use redis::{FromRedisValue, cmd};
@@ -37,7 +37,7 @@ const AT_ONCE: usize = 64;
 
 impl ValkeyBackend {
     pub(crate) async fn take_snapshot(&self, partition: u16) -> Answer<Snapshot> {
-        let keys = IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition));
+        let keys = index_keys(partition);
         let mut snapshot = Snapshot::default();
         let mut names = Names::default();
         let flows = self.flows_of(partition).await?;
@@ -120,7 +120,7 @@ impl ValkeyBackend {
         let keyed: BTreeSet<_> = keyed.collect();
         for (namespace, key) in keyed {
             let name = idempotency_key(keys.hash_tag(), namespace.as_str(), key.as_str());
-            let id = Option::<String>::from_redis_value(self.calls.plain(&name, cmd("GET").arg(&name).clone()).await?);
+            let id = Option::<String>::from_redis_value(self.calls.plain(&name, cmd("GET").arg(&name)).await?);
             let id = id.ok().flatten().and_then(|id| id.parse::<ExecutionId>().ok());
             let Some(execution) = id.and_then(|id| snapshot.executions.get(&id)) else { continue };
             let until = execution.created_at + execution.policy.dedup_window_ms;
@@ -133,7 +133,7 @@ impl ValkeyBackend {
         let queues: BTreeSet<_> = snapshot.executions.values().filter_map(place).collect();
         for (namespace, queue) in queues {
             let name = keys.key_queue(&namespace, &queue);
-            let ids = self.calls.plain(&name, cmd("LRANGE").arg(&name).arg(0).arg(-1).clone()).await?;
+            let ids = self.calls.plain(&name, cmd("LRANGE").arg(&name).arg(0).arg(-1)).await?;
             let ids = Vec::<String>::from_redis_value(ids).unwrap_or_default();
             let ids: Vec<_> = ids.iter().filter_map(|id| id.parse::<ExecutionId>().ok()).collect();
             if !ids.is_empty() {
@@ -165,7 +165,7 @@ impl ValkeyBackend {
     where
         Member: FromStr<Err: Display> + Ord,
     {
-        let reply = self.calls.plain(key, cmd("ZRANGE").arg(key).arg(0).arg(-1).arg("WITHSCORES").clone()).await?;
+        let reply = self.calls.plain(key, cmd("ZRANGE").arg(key).arg(0).arg(-1).arg("WITHSCORES")).await?;
         let rows = Vec::<(String, f64)>::from_redis_value(reply).unwrap_or_default();
         #[allow(clippy::cast_possible_truncation, reason = "scores are whole and exact in a double")]
         rows.into_iter().map(|(id, score)| Ok((member(key, &id)?, score as Score))).collect()
@@ -178,7 +178,7 @@ impl ValkeyBackend {
         key: &str,
         executions: &BTreeMap<ExecutionId, Execution>,
     ) -> Answer<BTreeMap<ExecutionId, Score>> {
-        let reply = self.calls.plain(key, cmd("SMEMBERS").arg(key).clone()).await?;
+        let reply = self.calls.plain(key, cmd("SMEMBERS").arg(key)).await?;
         let members = Vec::<String>::from_redis_value(reply).unwrap_or_default();
         let acquired = |id: &ExecutionId| match executions.get(id).map(|execution| &execution.phase) {
             Some(Phase::Running { lease }) => lease.acquired_at.0,

@@ -89,7 +89,7 @@ impl ValkeyBackend {
         key: IdempotencyKey,
     ) -> Answer<Option<SuspendKeyEntry>> {
         let name = keys_of(&id).suspend_dedup(key.as_str());
-        let reply = self.calls.plain(&name, cmd("HGETALL").arg(&name).clone()).await?;
+        let reply = self.calls.plain(&name, cmd("HGETALL").arg(&name)).await?;
         let fields = HashMap::<String, String>::from_redis_value(reply).unwrap_or_default();
         if fields.is_empty() {
             return Ok(None);
@@ -118,10 +118,10 @@ impl ValkeyBackend {
                 continue;
             };
             let name = keys_of(&id).signal_dedup(&waitpoint_id, key.as_str());
-            let first = self.text(&name, cmd("GET").arg(&name).clone()).await?;
+            let first = self.text(&name, cmd("GET").arg(&name)).await?;
             let Some(signal_id) = first.and_then(|first| first.parse::<SignalId>().ok()) else { continue };
             let record = keys_of(&id).signal(&signal_id);
-            let until = self.text(&record, cmd("HGET").arg(&record).arg("dedup_until").clone()).await?;
+            let until = self.text(&record, cmd("HGET").arg(&record).arg("dedup_until")).await?;
             let until = until.and_then(|until| until.parse().ok()).map(TimestampMs);
             let until =
                 until.ok_or_else(|| EngineError::Corrupt(format!("{record} does not say how long it counts")))?;
@@ -131,7 +131,7 @@ impl ValkeyBackend {
         Ok(())
     }
 
-    async fn text(&self, key: &str, command: redis::Cmd) -> Answer<Option<String>> {
+    async fn text(&self, key: &str, command: &redis::Cmd) -> Answer<Option<String>> {
         Ok(Option::from_redis_value(self.calls.plain(key, command).await?).unwrap_or_default())
     }
 }

@@ -43,7 +43,7 @@ impl ValkeyBackend {
     }
 
     async fn turn(&self, name: &str) -> Answer<Option<Turn>> {
-        let reply = self.calls.plain(name, cmd("HGETALL").arg(name).clone()).await?;
+        let reply = self.calls.plain(name, cmd("HGETALL").arg(name)).await?;
         let fields = Vec::<(String, String)>::from_redis_value(reply).unwrap_or_default();
         if fields.is_empty() {
             return Ok(None);

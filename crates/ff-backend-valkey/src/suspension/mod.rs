@@ -41,6 +41,7 @@ impl Handle<CreateWaitpointArgs, GrantedWaitpoint> for ValkeyBackend {
 }
 
 functions! {
+    ListKids => Vec<PartitionKids>: |store, _| store.all_kids();
     CloseWaitpointArgs => ClosedWaitpoint: |store, args| close_waitpoint(&*store.calls, &args);
     ResumeArgs => ResumedExecution: |store, args| resume_by_operator(&*store.calls, &args, &store.entropy.nonce());
 }
@@ -67,11 +68,5 @@ impl Handle<MintToken, WaitpointToken> for ValkeyBackend {
         let waitpoint = found.ok_or(Code::WaitpointNotFound)?.waitpoint;
         let signing = ff_read_waitpoint_hmac_secrets(&*self.calls, id.partition()).await?;
         Ok(waitpoint.mint(signing.as_ref().map(|signing| &signing.ring))?)
-    }
-}
-
-impl Handle<ListKids, Vec<PartitionKids>> for ValkeyBackend {
-    async fn handle(&self, _: ListKids) -> Answer<Vec<PartitionKids>> {
-        self.all_kids().await
     }
 }

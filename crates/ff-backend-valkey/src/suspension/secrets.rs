@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{ListWaitpointHmacKidsArgs, PartitionKids, RotatePartitionArgs, RotatedSecret};
 use ff_core::entropy::Entropy;
-use ff_core::keys::IndexKeys;
-use ff_core::partition::{Partition, PartitionConfig, PartitionFamily};
+use ff_core::partition::PartitionConfig;
 use ff_core::token::{KeyRing, Secret};
 use ff_core::types::{BadText, Kid};
 use ff_script::ScriptError;
+use ff_script::execution::index_keys;
 use ff_script::suspension::{
     SigningRing, ff_list_waitpoint_hmac_kids, ff_read_waitpoint_hmac_secrets, ff_rotate_waitpoint_hmac_secret,
     ff_seed_waitpoint_hmac_secrets,
@@ -92,10 +92,6 @@ async fn kids(calls: &Calls, partitions: &PartitionConfig) -> Result<Vec<Partiti
         Ok(PartitionKids { partition, kids: kids.try_into().map_err(unreadable)? })
     });
     stream::iter(reads).buffered(AT_ONCE).try_collect().await
-}
-
-fn index_keys(partition: u16) -> IndexKeys {
-    IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition))
 }
 
 /// Returns the error for a reply with an invalid kid.
