@@ -14,10 +14,11 @@ use ff_script::published::{
 };
 use ff_script::{LibraryClock, ScriptError};
 
+use crate::refused::assert_refused;
 use crate::situation::{LEASE_TTL_MS, ONE_PARTITION, Situation};
 use crate::wire::Wire;
 
-const CASES: &[(&str, Code)] = &[
+pub(crate) const CASES: &[(&str, Code)] = &[
     ("ff_issue_claim_grant", Code::ExecutionNotFound),
     ("ff_issue_claim_grant", Code::ExecutionNotActive),
     ("ff_issue_claim_grant", Code::ExecutionNotEligible),
@@ -41,19 +42,12 @@ const CASES: &[(&str, Code)] = &[
     ("ff_reclaim_execution", Code::ClaimGrantExpired),
 ];
 
-pub(crate) fn tried() -> impl Iterator<Item = (&'static str, &'static str)> {
-    CASES.iter().map(|(function, code)| (*function, code.as_str()))
-}
-
 #[tokio::test]
 async fn a_refused_grant_writes_nothing() {
     for (function, code) in CASES {
         let wire = Wire::start(LibraryClock::Test).await;
         let id = arrange(&wire, function, *code).await;
-        let before = wire.contents().await;
-        let Err(error) = ask(&wire, function, id).await else { panic!("{function} was not refused as {code:?}") };
-        assert_eq!(error.refusal().map(|refusal| refusal.code), Some(*code), "{function}: {error}");
-        assert_eq!(wire.contents().await, before, "{function} wrote something");
+        assert_refused(&wire, function, *code, ask(&wire, function, id)).await;
     }
 }
 

@@ -11,6 +11,7 @@ mod malformed;
 mod operator;
 mod policies;
 mod refusals;
+mod refused;
 #[path = "../../../ff-backend-valkey/tests/support/mod.rs"]
 mod servers;
 mod singleton;

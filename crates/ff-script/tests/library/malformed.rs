@@ -10,7 +10,7 @@ use ff_script::{Fcall, FcallResult, LibraryClock, ScriptError, Server};
 use redis::cmd;
 
 use crate::header::files::functions;
-use crate::situation::Situation;
+use crate::situation::{Situation, create_call};
 use crate::wire::Wire;
 
 const CORE: &str = "ff:exec:{fp:0}:{fp:0}:018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c:core";
@@ -82,26 +82,8 @@ async fn half_a_pair_is_refused_and_nothing_is_written() {
         Situation::Waiting.arrange(&wire).await;
     }
     let before = wire.contents().await;
-    let create = CreateExecution {
-        core: CORE.into(),
-        namespace: "default".into(),
-        lane_id: "default".into(),
-        kind: "resize".into(),
-        payload: Bytes::new(),
-        digest: Bytes::from_static(&[0; 16]),
-        content_type: None,
-        priority: 0,
-        idempotency_key: None,
-        dedup_window_ms: 1,
-        start_in_ms: None,
-        start_at: None,
-        deadline_in_ms: None,
-        attempt_timeout_ms: None,
-        policy_json: None,
-        traceparent: None,
-        tracestate: None,
-        tags: vec!["region".into(), "eu".into(), "order".into()],
-    };
+    let tags = vec!["region".into(), "eu".into(), "order".into()];
+    let create = CreateExecution { tags, ..create_call(CORE.into()) };
     let attempt = format!("1 {UUID}");
     let ends = |attempt: &str, rest: &[&'static str]| {
         let mut ends = vec!["an id".into(), UUID.into(), Bytes::copy_from_slice(attempt.as_bytes())];

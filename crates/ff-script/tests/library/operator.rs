@@ -19,10 +19,11 @@ use ff_script::worker::{ff_heartbeat_worker, ff_register_worker};
 use ff_script::{LibraryClock, ScriptError};
 
 use crate::flow::{Scene, Stand, graph};
+use crate::refused::assert_refused;
 use crate::situation::{ONE_PARTITION, Situation, Subject};
 use crate::wire::Wire;
 
-const CASES: &[(&str, Code)] = &[
+pub(crate) const CASES: &[(&str, Code)] = &[
     ("ff_add_execution_to_flow", Code::NotRunnable),
     ("ff_configure_lane", Code::InvalidInput),
     ("ff_configure_lane", Code::LimitExceeded),
@@ -37,19 +38,12 @@ const CASES: &[(&str, Code)] = &[
     ("ff_submit_flow", Code::NotRunnable),
 ];
 
-pub(crate) fn tried() -> impl Iterator<Item = (&'static str, &'static str)> {
-    CASES.iter().map(|(function, code)| (*function, code.as_str()))
-}
-
 #[tokio::test]
 async fn a_refused_operator_call_writes_nothing() {
     for (function, code) in CASES {
         let wire = Wire::start(LibraryClock::Test).await;
         let scene = OperatorScene::arrange(&wire, function, *code).await;
-        let before = wire.contents().await;
-        let Err(error) = scene.ask(&wire, function, *code).await else { panic!("{function} was not refused") };
-        assert_eq!(error.refusal().map(|refusal| refusal.code), Some(*code), "{function}: {error}");
-        assert_eq!(wire.contents().await, before, "{function} wrote something");
+        assert_refused(&wire, function, *code, scene.ask(&wire, function, *code)).await;
     }
 }
 

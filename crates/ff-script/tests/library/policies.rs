@@ -12,7 +12,7 @@ use ff_script::signature::CreateExecution;
 use ff_script::{FcallResult, LibraryClock, Server};
 use uuid::Uuid;
 
-use crate::situation::claim;
+use crate::situation::{claim, create_call};
 use crate::wire::Wire;
 
 const TAKEN: &[&str] = &[
@@ -57,27 +57,8 @@ const REFUSED: &[&str] = &[
 
 fn create(policy: &str) -> (ExecutionId, CreateExecution) {
     let id = ExecutionId::new(0, Uuid::now_v7());
-    let call = CreateExecution {
-        core: format!("ff:exec:{{fp:0}}:{id}:core"),
-        namespace: "default".into(),
-        lane_id: "default".into(),
-        kind: "resize".into(),
-        payload: Bytes::from_static(b"1"),
-        digest: Bytes::from_static(&[7; 16]),
-        content_type: None,
-        priority: 0,
-        idempotency_key: None,
-        dedup_window_ms: 0,
-        start_in_ms: None,
-        start_at: None,
-        deadline_in_ms: None,
-        attempt_timeout_ms: None,
-        policy_json: Some(policy.into()),
-        traceparent: None,
-        tracestate: None,
-        tags: vec![],
-    };
-    (id, call)
+    let core = format!("ff:exec:{{fp:0}}:{id}:core");
+    (id, CreateExecution { policy_json: Some(policy.into()), ..create_call(core) })
 }
 
 /// Absent fields of a policy get the defaults of the rules, in every function that reads them.

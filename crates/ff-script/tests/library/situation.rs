@@ -1,5 +1,6 @@
 //! States of an execution before a call.
 
+use bytes::Bytes;
 use ff_core::contracts::{ClaimArgs, CompleteArgs, RevokeArgs, SubmitArgs, Task};
 use ff_core::engine_error::Code;
 use ff_core::entropy::{Entropy, SystemEntropy};
@@ -9,6 +10,7 @@ use ff_core::payload::Payload;
 use ff_core::types::{ExecutionId, Kind, LeaseEpoch};
 use ff_script::execution::{ff_complete_execution, ff_create_execution};
 use ff_script::lease::{ff_claim_execution, ff_revoke_lease};
+use ff_script::signature::CreateExecution;
 
 use crate::wire::Wire;
 
@@ -104,6 +106,30 @@ impl Situation {
 impl Subject {
     async fn revoke(&self, wire: &Wire) {
         ff_revoke_lease(wire, RevokeArgs { execution_id: self.id, lease_id: None, reason: None }).await.unwrap();
+    }
+}
+
+/// Returns the call that creates an execution, with nothing that may be left out.
+pub(crate) fn create_call(core: String) -> CreateExecution {
+    CreateExecution {
+        core,
+        namespace: "default".into(),
+        lane_id: "default".into(),
+        kind: "resize".into(),
+        payload: Bytes::from_static(b"1"),
+        digest: Bytes::from_static(&[7; 16]),
+        content_type: None,
+        priority: 0,
+        idempotency_key: None,
+        dedup_window_ms: 0,
+        start_in_ms: None,
+        start_at: None,
+        deadline_in_ms: None,
+        attempt_timeout_ms: None,
+        policy_json: None,
+        traceparent: None,
+        tracestate: None,
+        tags: vec![],
     }
 }
 

@@ -102,6 +102,17 @@ impl Wire {
         found
     }
 
+    /// Returns the words of the answer to a call.
+    pub(crate) async fn answer(&self, call: Fcall) -> Vec<String> {
+        let Value::List(values) = self.fcall(call).await.unwrap() else { panic!("the answer is a list") };
+        let word = |value| match value {
+            Value::Int(number) => number.to_string(),
+            Value::Bytes(bytes) => String::from_utf8(bytes.into()).unwrap(),
+            _ => "nothing".into(),
+        };
+        values.into_iter().map(word).collect()
+    }
+
     async fn call(&self, call: &Fcall) -> redis::RedisResult<Value> {
         let mut fcall = cmd("FCALL");
         fcall.arg(call.signature.name).arg(call.keys.len()).arg(&call.keys);

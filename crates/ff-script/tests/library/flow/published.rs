@@ -3,8 +3,8 @@
 use ff_core::keys::{ExecKeyContext, FlowIndexKeys, FlowKeyContext, IndexKeys};
 use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::types::{AttemptIndex, LaneId};
+use ff_script::LibraryClock;
 use ff_script::signature::{ResolveDependency, Signature};
-use ff_script::{Fcall, LibraryClock, Server, Value};
 use redis::cmd;
 
 use super::scene::{Scene, Stand, exec_core};
@@ -39,17 +39,6 @@ pub(crate) fn resolve(scene: &Scene) -> ResolveDependency {
     }
 }
 
-/// Returns the words of an answer.
-async fn answer(wire: &Wire, call: Fcall) -> Vec<String> {
-    let Value::List(values) = wire.fcall(call).await.unwrap() else { panic!("the answer is a list") };
-    let word = |value| match value {
-        Value::Int(number) => number.to_string(),
-        Value::Bytes(bytes) => String::from_utf8(bytes.into()).unwrap(),
-        _ => "nothing".into(),
-    };
-    values.into_iter().map(word).collect()
-}
-
 #[tokio::test]
 async fn an_edge_is_settled_once_by_the_call_that_was_published() {
     let wire = Wire::start(LibraryClock::Test).await;
@@ -58,9 +47,9 @@ async fn an_edge_is_settled_once_by_the_call_that_was_published() {
     let Signature { keys_required, args_required, .. } = call.signature;
     assert_eq!((call.keys.len(), call.args.len()), (*keys_required, *args_required));
     assert_eq!((call.keys.len(), call.args.len()), (14, 5));
-    assert_eq!(answer(&wire, call.clone()).await, ["1", "OK", "satisfied", "", "satisfied"]);
+    assert_eq!(wire.answer(call.clone()).await, ["1", "OK", "satisfied", "", "satisfied"]);
     assert_eq!(scene.state("b").await.as_str(), "waiting");
-    assert_eq!(answer(&wire, call).await, ["1", "OK", "already_resolved"]);
+    assert_eq!(wire.answer(call).await, ["1", "OK", "already_resolved"]);
 }
 
 #[tokio::test]
@@ -70,7 +59,7 @@ async fn an_edge_that_can_no_longer_be_satisfied_skips_its_child() {
         wire.empty().await;
         let scene = Stand::Held.arrange(&wire).await;
         let call = ResolveDependency { upstream_outcome: outcome.into(), ..resolve(&scene) }.call();
-        assert_eq!(answer(&wire, call).await, ["1", "OK", "impossible", "child_skipped", "impossible"], "{outcome}");
+        assert_eq!(wire.answer(call).await, ["1", "OK", "impossible", "child_skipped", "impossible"], "{outcome}");
         assert_eq!(scene.state("b").await.as_str(), "skipped");
     }
 }
@@ -85,6 +74,6 @@ async fn a_result_takes_the_place_of_a_payload_byte_by_byte() {
     wire.ask::<()>(cmd("HSET").arg(exec_core(&scene.member("a"))).arg("result_bytes").arg(bytes.len())).await;
     wire.ask::<()>(cmd("HSET").arg(&call.dep_edge).arg("passes").arg("payload")).await;
     let payload = call.payload.clone();
-    assert_eq!(answer(&wire, call.call()).await, ["1", "OK", "satisfied", "data_injected", "satisfied"]);
+    assert_eq!(wire.answer(call.call()).await, ["1", "OK", "satisfied", "data_injected", "satisfied"]);
     assert_eq!(wire.ask::<Vec<u8>>(cmd("GET").arg(payload)).await, bytes);
 }

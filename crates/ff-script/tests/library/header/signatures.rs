@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use ff_script::signature::{CompleteExecution, SIGNATURES, Signature};
+use ff_script::signature::{
+    BufferSignalForPendingWaitpoint, CompleteExecution, DeliverSignal, IssueGrantAndClaim, ReclaimExecution,
+    SIGNATURES, Signature,
+};
 use ff_script::{LibraryClock, library};
 
 use super::files::{LuaFile, functions, lua_files};
@@ -71,6 +74,18 @@ fn a_call_sends_its_arguments_in_the_order_of_the_header() {
     assert_eq!(call.args, ["the lease", "7", "the attempt", "1", "the result", "the type"].map(Bytes::from));
     let named: BTreeMap<_, _> = CompleteExecution::SIGNATURE.args.iter().zip(&call.args).collect();
     assert_eq!(named[&"result_type"], "the type");
+}
+
+/// The wrapper of the second function of each pair sends the call of the first one under its own name.
+#[test]
+fn functions_that_share_a_call_take_the_same() {
+    let pairs = [
+        (DeliverSignal::SIGNATURE, BufferSignalForPendingWaitpoint::SIGNATURE),
+        (IssueGrantAndClaim::SIGNATURE, ReclaimExecution::SIGNATURE),
+    ];
+    for (one, other) in pairs {
+        assert_eq!((one.keys, one.args), (other.keys, other.args), "{} and {}", one.name, other.name);
+    }
 }
 
 #[tokio::test]

@@ -6,8 +6,8 @@ use ff_core::keys::{ExecKeyContext, IndexKeys};
 use ff_core::partition::Partition;
 use ff_core::types::WaitpointId;
 use ff_script::signature::{
-    BufferSignalForPendingWaitpoint, ClaimResumedExecution, CloseWaitpoint, CreatePendingWaitpoint, DeliverSignal,
-    OpenWaitpoint, ReadSignals, ReadWaitpoints, ResumeExecution, RotateWaitpointHmacSecret, SuspendExecution,
+    ClaimResumedExecution, CloseWaitpoint, CreatePendingWaitpoint, DeliverSignal, OpenWaitpoint, ReadSignals,
+    ReadWaitpoints, ResumeExecution, RotateWaitpointHmacSecret, SuspendExecution,
 };
 
 use super::scene::{PENDS_MS, Scene, key};
@@ -161,26 +161,6 @@ impl Scene<'_> {
             content_type: None,
             idempotency_key: Some("once".into()),
             dedup_ttl_ms: 1_000,
-            secret_mark: None,
-        }
-    }
-
-    pub(super) fn buffer_call(&self) -> BufferSignalForPendingWaitpoint {
-        let DeliverSignal { core, waitpoint_id, kid, mac, signal_id, signal_name, source_type, .. } =
-            self.deliver_call();
-        BufferSignalForPendingWaitpoint {
-            core,
-            waitpoint_id,
-            kid,
-            mac,
-            signal_id,
-            signal_name,
-            source_type,
-            source_identity: None,
-            payload: Bytes::new(),
-            content_type: None,
-            idempotency_key: None,
-            dedup_ttl_ms: 0,
             secret_mark: None,
         }
     }

@@ -15,7 +15,7 @@ use ff_script::suspension::{
     ExpireSuspensionArgs, ExpireSuspensionOpKeys, ExpireSuspensionResult, ListWaitpointHmacKidsArgs,
     ff_list_waitpoint_hmac_kids, ff_seed_waitpoint_hmac_secrets,
 };
-use ff_script::{Fcall, LibraryClock, Server, Value};
+use ff_script::{Fcall, LibraryClock};
 use redis::cmd;
 
 use super::scene::{Scene, Stand};
@@ -28,17 +28,6 @@ fn published(mut call: Fcall) -> Fcall {
     call.keys.truncate(*keys_required);
     call.args.truncate(*args_required);
     call
-}
-
-/// Returns the words of an answer.
-async fn answer(scene: &Scene<'_>, call: Fcall) -> Vec<String> {
-    let Value::List(values) = scene.wire.fcall(call).await.unwrap() else { panic!("the answer is a list") };
-    let word = |value| match value {
-        Value::Int(number) => number.to_string(),
-        Value::Bytes(bytes) => String::from_utf8(bytes.into()).unwrap(),
-        _ => "nothing".into(),
-    };
-    values.into_iter().map(word).collect()
 }
 
 /// A token that the server signs has the same bytes as one that is signed here, and both open the same waitpoint.
@@ -55,7 +44,7 @@ async fn a_suspension_without_a_token_gets_the_one_that_is_signed_here() {
             ff_seed_waitpoint_hmac_secrets(&wire, 0, &scene.ring).await.unwrap();
             let call = published(under(text, scene.suspend_call()).call());
             assert_eq!((call.keys.len(), call.args.len()), (17, 17));
-            let reply = answer(&scene, call).await;
+            let reply = scene.wire.answer(call).await;
             let token = scene.token(&reply[3].parse().unwrap(), text);
             assert_eq!(reply[..2], ["1", "OK"]);
             assert_eq!(reply[4..6], [text, &token]);
@@ -83,10 +72,10 @@ async fn a_waitpoint_is_made_ahead_by_the_index_of_the_attempt() {
     call.expires_at = Some(wire.now() + 1_000);
     let call = published(call.call());
     assert_eq!((call.keys.len(), call.args.len()), (3, 5));
-    let reply = answer(&scene, call.clone()).await;
+    let reply = scene.wire.answer(call.clone()).await;
     let token = scene.token(&reply[2].parse().unwrap(), "b");
     assert_eq!([&reply[..2], &reply[3..]].concat(), ["1", "OK", "b", &token]);
-    assert_eq!(answer(&scene, call).await, reply, "asked again it is the same one");
+    assert_eq!(scene.wire.answer(call).await, reply, "asked again it is the same one");
     scene.granted = Some(granted(&reply[2..]));
     scene.deliver().await;
 }
@@ -97,12 +86,12 @@ async fn words_of_a_callers_own_are_kept() {
     let scene = Stand::Plain(Situation::Held).arrange(&wire).await;
     let mut call = scene.suspend_call();
     (call.reason_code, call.requested_by) = ("waits for Zoë".into(), "a robot".into());
-    assert_eq!(answer(&scene, published(call.call())).await[..2], ["1", "OK"]);
+    assert_eq!(scene.wire.answer(published(call.call())).await[..2], ["1", "OK"]);
     let snapshot = ff_read_execution(&wire, &scene.subject.id, ExtraReads::default()).await.unwrap();
     let Phase::Suspended { suspension } = snapshot.execution.phase else { panic!("it is suspended") };
     assert_eq!((suspension.reason.as_str(), suspension.requested_by.as_str()), ("waits for Zoë", "a robot"));
     let call = ResumeExecution { trigger_type: "a nod".into(), ..scene.resume_call() };
-    assert_eq!(answer(&scene, published(call.call())).await[..2], ["1", "OK"]);
+    assert_eq!(scene.wire.answer(published(call.call())).await[..2], ["1", "OK"]);
     let last = ExecKeyContext::new(&Partition::of(&scene.subject.id), &scene.subject.id).suspension_last();
     let fields: Vec<String> = wire.ask(cmd("HMGET").arg(last).arg("decision").arg("trigger_type")).await;
     assert_eq!(fields, ["resume", "a nod"]);
@@ -115,7 +104,7 @@ async fn a_suspension_on_a_waitpoint_made_ahead_needs_no_more_than_was_published
     let granted = scene.granted();
     let call = scene.suspend_on_granted();
     let suspension = call.suspension_id.clone();
-    let reply = answer(&scene, published(call.call())).await;
+    let reply = scene.wire.answer(published(call.call())).await;
     let (id, token) = (granted.waitpoint_id.to_string(), granted.waitpoint_token.expose());
     assert_eq!(reply, ["1", "OK", &suspension, &id, "a", &token, "0"]);
     let core = ExecKeyContext::new(&Partition::of(&scene.subject.id), &scene.subject.id).core();
@@ -132,8 +121,8 @@ async fn an_operator_ends_a_suspension_with_three_arguments() {
     call.resume_delay_ms = Some(5);
     let call = published(call.call());
     assert_eq!((call.keys.len(), call.args.len()), (8, 3));
-    assert_eq!(answer(&scene, call.clone()).await[..3], ["1", "OK", "delayed"]);
-    assert_eq!(answer(&scene, call).await[..3], ["1", "OK", "delayed"]);
+    assert_eq!(scene.wire.answer(call.clone()).await[..3], ["1", "OK", "delayed"]);
+    assert_eq!(scene.wire.answer(call).await[..3], ["1", "OK", "delayed"]);
 }
 
 #[tokio::test]
@@ -142,8 +131,8 @@ async fn a_waitpoint_is_closed_once() {
     let scene = Stand::Pending.arrange(&wire).await;
     let call = published(CloseWaitpoint { reason: Bytes::from("not needed"), ..scene.close_call() }.call());
     assert_eq!((call.keys.len(), call.args.len()), (3, 2));
-    assert_eq!(answer(&scene, call.clone()).await, ["1", "OK"]);
-    assert_eq!(answer(&scene, call).await, ["1", "OK", "already_closed"]);
+    assert_eq!(scene.wire.answer(call.clone()).await, ["1", "OK"]);
+    assert_eq!(scene.wire.answer(call).await, ["1", "OK", "already_closed"]);
 }
 
 #[tokio::test]
@@ -163,7 +152,7 @@ async fn a_suspension_expires_when_its_time_has_come_and_says_why_it_does_not() 
     assert_eq!(why(&held).await, reason("not_suspended_cleaned"));
     let mut call = held.suspend_call();
     (call.timeout_in_ms, call.timeout_behavior) = (Some(100), "escalate".into());
-    assert_eq!(answer(&held, call.call()).await[..2], ["1", "OK"]);
+    assert_eq!(held.wire.answer(call.call()).await[..2], ["1", "OK"]);
     assert_eq!(why(&held).await, reason("not_yet_due"));
     wire.advance(100).await;
     assert_eq!(why(&held).await, ExpireSuspensionResult::Expired { behavior_applied: TimeoutBehavior::Escalate });
@@ -187,12 +176,12 @@ async fn a_rotation_says_what_it_did_in_the_published_words() {
         call.grace_ms = grace_ms.to_owned().into();
         call.call()
     };
-    assert_eq!(answer(&scene, rotate("k2", "C0FFEE", "0")).await, ["1", "OK", "rotated", "k1", "k2", "0"]);
-    assert_eq!(answer(&scene, rotate("k2", "c0ffee", "5")).await, ["1", "OK", "noop", "k2"]);
-    assert_eq!(answer(&scene, rotate("k2", "facade", "0")).await, ["0", "rotation_conflict", "field", "kid"]);
-    assert_eq!(answer(&scene, rotate("k3", "facade", "700")).await, ["1", "OK", "rotated", "k2", "k3", "1"]);
-    assert_eq!(answer(&scene, rotate("k2", "c0ffee", "9")).await, ["1", "OK", "rotated", "k3", "k2", "0"]);
-    assert_eq!(answer(&scene, rotate("k3", "facade", "700")).await, ["1", "OK", "rotated", "k2", "k3", "0"]);
+    assert_eq!(scene.wire.answer(rotate("k2", "C0FFEE", "0")).await, ["1", "OK", "rotated", "k1", "k2", "0"]);
+    assert_eq!(scene.wire.answer(rotate("k2", "c0ffee", "5")).await, ["1", "OK", "noop", "k2"]);
+    assert_eq!(scene.wire.answer(rotate("k2", "facade", "0")).await, ["0", "rotation_conflict", "field", "kid"]);
+    assert_eq!(scene.wire.answer(rotate("k3", "facade", "700")).await, ["1", "OK", "rotated", "k2", "k3", "1"]);
+    assert_eq!(scene.wire.answer(rotate("k2", "c0ffee", "9")).await, ["1", "OK", "rotated", "k3", "k2", "0"]);
+    assert_eq!(scene.wire.answer(rotate("k3", "facade", "700")).await, ["1", "OK", "rotated", "k2", "k3", "0"]);
     let kids = ff_list_waitpoint_hmac_kids(&wire, &scene.keys().1, &ListWaitpointHmacKidsArgs).await.unwrap();
     assert_eq!(kids.current_kid.as_deref(), Some("k3"));
     assert_eq!(kids.verifying.iter().map(|retired| retired.kid.as_str()).collect::<Vec<_>>(), ["k2"]);

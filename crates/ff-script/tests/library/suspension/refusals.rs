@@ -9,9 +9,11 @@ use ff_script::signature::{
     BufferSignalForPendingWaitpoint, CreatePendingWaitpoint, DeliverSignal, OpenWaitpoint, ResumeExecution,
     RotateWaitpointHmacSecret, SuspendExecution,
 };
-use ff_script::{Fcall, FcallResult, LibraryClock, Server};
+use ff_script::{Fcall, LibraryClock};
 
 use super::scene::{Scene, Stand};
+use crate::malformed;
+use crate::refused::assert_refused;
 use crate::situation::Situation;
 use crate::wire::Wire;
 
@@ -317,18 +319,19 @@ fn wrong_mac_call(scene: &Scene, at: usize) -> DeliverSignal {
     DeliverSignal { mac: forged(&call.mac, at), ..call }
 }
 
+/// Returns the call that buffers a signal, which takes the same as the call that delivers one.
+fn buffer(deliver: DeliverSignal) -> Fcall {
+    Fcall { signature: &BufferSignalForPendingWaitpoint::SIGNATURE, ..deliver.call() }
+}
+
 const BUFFER: &[Case] = &[
-    (
-        Pending,
-        |scene| BufferSignalForPendingWaitpoint { mac: "0".repeat(64), ..scene.buffer_call() }.call(),
-        InvalidToken,
-    ),
-    (Retired, |scene| scene.buffer_call().call(), TokenExpired),
-    (Cancelled, |scene| scene.buffer_call().call(), TargetNotSignalable),
-    (PendingRanOut, |scene| scene.buffer_call().call(), PendingWaitpointExpired),
-    (PendingClosed, |scene| scene.buffer_call().call(), WaitpointClosed),
-    (Suspended, |scene| scene.buffer_call().call(), WaitpointNotPending),
-    (FullOfEarlySignals, |scene| scene.buffer_call().call(), SignalLimitExceeded),
+    (Pending, |scene| buffer(DeliverSignal { mac: "0".repeat(64), ..scene.deliver_call() }), InvalidToken),
+    (Retired, |scene| buffer(scene.deliver_call()), TokenExpired),
+    (Cancelled, |scene| buffer(scene.deliver_call()), TargetNotSignalable),
+    (PendingRanOut, |scene| buffer(scene.deliver_call()), PendingWaitpointExpired),
+    (PendingClosed, |scene| buffer(scene.deliver_call()), WaitpointClosed),
+    (Suspended, |scene| buffer(scene.deliver_call()), WaitpointNotPending),
+    (FullOfEarlySignals, |scene| buffer(scene.deliver_call()), SignalLimitExceeded),
 ];
 
 const CASES: &[(&str, &[Case])] = &[
@@ -354,13 +357,8 @@ async fn a_refusal_is_given_and_writes_nothing() {
             let scene = stand.arrange(&wire).await;
             let call = call(&scene);
             assert_eq!(call.signature.name, *function);
-            let before = wire.contents().await;
-            let (signature, about) = (call.signature, format!("case {nth} of {function}, {stand:?}"));
-            let Err(error) = FcallResult::parse(signature, wire.fcall(call).await.unwrap()) else {
-                panic!("{about} was not refused with {code}")
-            };
-            assert_eq!(error.refusal().map(|refusal| refusal.code), Some(*code), "{about}: {error}");
-            assert_eq!(wire.contents().await, before, "{about} wrote something");
+            let case = format!("case {nth} of {function}, {stand:?}");
+            assert_refused(&wire, &case, *code, malformed::ask(&wire, &call)).await;
         }
     }
 }

@@ -10,12 +10,14 @@ use ff_script::signature::{
     EvaluateFlowEligibility, MoveToWaitingChildren, PromoteBlockedToEligible, ReadFlow, ReadFlowEdges, ReadFlowEvents,
     ReadFlowKeys, ReadFlowMembers, ReconcileSiblingCancelGroup, ReplayExecution, SetFlowTags,
 };
-use ff_script::{Fcall, FcallResult, LibraryClock, Server};
+use ff_script::{Fcall, LibraryClock};
 
 use building::{ADD, CREATE, GROW, JOIN, STAGE, SUBMIT};
 
 use super::published::resolve;
 use super::scene::{Scene, Stand, exec_core};
+use crate::malformed;
+use crate::refused::assert_refused;
 use crate::wire::Wire;
 
 use Code::*;
@@ -233,13 +235,8 @@ async fn a_refusal_is_given_and_writes_nothing() {
             let scene = stand.arrange(&wire).await;
             let call = call(&scene);
             assert_eq!(call.signature.name, *function);
-            let before = wire.contents().await;
-            let (signature, about) = (call.signature, format!("case {nth} of {function}, {stand:?}"));
-            let Err(error) = FcallResult::parse(signature, wire.fcall(call).await.unwrap()) else {
-                panic!("{about} was not refused with {code}")
-            };
-            assert_eq!(error.refusal().map(|refusal| refusal.code), Some(*code), "{about}: {error}");
-            assert_eq!(wire.contents().await, before, "{about} wrote something");
+            let case = format!("case {nth} of {function}, {stand:?}");
+            assert_refused(&wire, &case, *code, malformed::ask(&wire, &call)).await;
         }
     }
 }
