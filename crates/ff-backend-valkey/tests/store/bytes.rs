@@ -2,22 +2,19 @@
 
 use ff_core::backend::Perform;
 use ff_core::contracts::{CancelArgs, CompleteArgs, FailArgs, Filter, ListArgs, ProgressArgs, SubmitArgs};
-use ff_core::engine_error::{Code, EngineError};
 use ff_core::execution::{Failure, FinishedBy};
 use ff_core::limits;
 use ff_core::payload::Payload;
 use ff_core::types::{ContentType, IdempotencyKey, Kind, Namespace, TagKey, TagValue};
 
-use crate::support::{Flavour, Process};
-use crate::{claim, connect, findings, work};
+use crate::{claim, findings, start, work};
 
 /// Text that may break a line protocol, a pattern or a format.
 const AWKWARD: &str = "a b\"'\\{fp:1}:*?[]%s %d \u{85}ü 語 🦀 \r\n\t\u{0}end";
 
 #[tokio::test]
 async fn payloads_and_results_come_back_byte_for_byte() {
-    let server = Process::start(Flavour::Valkey, &[]);
-    let store = connect(&server.url()).await;
+    let (_server, store) = start().await;
     let every_byte: Vec<u8> = (0..=255).collect();
     let twice = [every_byte.clone(), every_byte.iter().rev().copied().collect()].concat();
     let largest: Vec<u8> = every_byte.iter().cycle().take(limits::PAYLOAD_BYTES).copied().collect();
@@ -40,38 +37,8 @@ async fn payloads_and_results_come_back_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn no_result_is_not_an_empty_result() {
-    let server = Process::start(Flavour::Valkey, &[]);
-    let store = connect(&server.url()).await;
-    for result in [None, Some(Payload::bytes("")), Some(Payload::json(""))] {
-        let id = store.submit(work()).await.unwrap().execution_id;
-        let fence = claim(&store, &id).await.task.fence;
-        store.complete(CompleteArgs { execution_id: id, fence, result: result.clone() }).await.unwrap();
-        assert_eq!(store.result(&id).await.unwrap().result, result);
-    }
-}
-
-#[tokio::test]
-async fn a_payload_or_result_over_its_limit_is_refused_and_nothing_is_written() {
-    let server = Process::start(Flavour::Valkey, &[]);
-    let store = connect(&server.url()).await;
-    let over = Payload::bytes(vec![7; limits::PAYLOAD_BYTES + 1]);
-    let keys = server.ask(&["DBSIZE"]);
-    let args = SubmitArgs { payload: over.clone(), ..work() };
-    too_large(store.submit(args).await, "payload");
-    assert_eq!(server.ask(&["DBSIZE"]), keys);
-
-    let id = store.submit(work()).await.unwrap().execution_id;
-    let fence = claim(&store, &id).await.task.fence;
-    let before = store.describe(&id).await.unwrap();
-    too_large(store.complete(CompleteArgs { execution_id: id, fence, result: Some(over) }).await, "result");
-    assert_eq!(store.describe(&id).await.unwrap(), before);
-}
-
-#[tokio::test]
 async fn every_allowed_text_is_read_back_unchanged() {
-    let server = Process::start(Flavour::Valkey, &[]);
-    let store = connect(&server.url()).await;
+    let (_server, store) = start().await;
     let allowed: String = AWKWARD.chars().filter(|c| !c.is_control()).collect();
     let longest = "é".repeat(limits::TEXT_BYTES / 2);
     for text in [allowed.as_str(), "=", " ", "0", &longest] {
@@ -94,8 +61,7 @@ async fn every_allowed_text_is_read_back_unchanged() {
 
 #[tokio::test]
 async fn free_text_is_read_back_unchanged() {
-    let server = Process::start(Flavour::Valkey, &[]);
-    let store = connect(&server.url()).await;
+    let (_server, store) = start().await;
     for text in [AWKWARD, "", "=", "1"] {
         let given = Some(text.to_owned());
         let id = store.submit(work()).await.unwrap().execution_id;
@@ -114,10 +80,4 @@ async fn free_text_is_read_back_unchanged() {
         );
     }
     assert_eq!(findings(&store).await, []);
-}
-
-fn too_large<T: std::fmt::Debug>(answer: Result<T, EngineError>, field: &str) {
-    let Err(EngineError::Refused(refusal)) = answer else { panic!("{answer:?} is not a refusal") };
-    assert_eq!((refusal.code, refusal.field.as_deref()), (Code::PayloadTooLarge, Some(field)));
-    assert_eq!(refusal.limit, Some((1_048_576, 1_048_577)));
 }

@@ -4,8 +4,7 @@ use ff_core::backend::Perform;
 use ff_core::contracts::{LeaveArgs, RegisterWorkerArgs};
 use ff_core::types::{Capability, Namespace, WorkerId, WorkerInstanceId};
 
-use crate::connect;
-use crate::support::{Flavour, Process};
+use crate::start;
 
 fn worker(name: &str, words: &[&str]) -> RegisterWorkerArgs {
     let instance = WorkerInstanceId::parse(name).unwrap();
@@ -17,8 +16,7 @@ fn worker(name: &str, words: &[&str]) -> RegisterWorkerArgs {
 
 #[tokio::test]
 async fn an_instance_is_listed_under_what_it_offers_and_under_nothing_else() {
-    let server = Process::start(Flavour::Valkey, &[]);
-    let store = connect(&server.url()).await;
+    let (server, store) = start().await;
     let members = |key: &str| {
         let answer = server.ask(&["SMEMBERS", key]);
         let is_member = |line: &&str| !line.is_empty() && !line.starts_with(['*', '$']);

@@ -11,13 +11,12 @@ use ff_core::payload::Payload;
 use ff_core::types::{LeaseEpoch, Priority};
 use futures_util::future::join_all;
 
-use crate::support::{Flavour, Process};
-use crate::{claim_on, connect, findings, work};
+use crate::support::Process;
+use crate::{claim_on, findings, start, work};
 
 #[tokio::test]
 async fn many_at_once_are_few_calls_and_each_has_its_own_answer() {
-    let server = Process::start(Flavour::Valkey, &[]);
-    let store = connect(&server.url()).await;
+    let (server, store) = start().await;
     let mut ends: Vec<_> = running(&store, 60).await.iter().map(end).collect();
     for stale in &mut ends[..20] {
         stale.fence.lease_epoch = LeaseEpoch(7);
@@ -41,8 +40,7 @@ async fn many_at_once_are_few_calls_and_each_has_its_own_answer() {
 
 #[tokio::test]
 async fn large_results_end_as_well_as_small_ones() {
-    let server = Process::start(Flavour::Valkey, &[]);
-    let store = connect(&server.url()).await;
+    let (_server, store) = start().await;
     let mut ends: Vec<_> = running(&store, 6).await.iter().map(end).collect();
     for (nth, end) in ends.iter_mut().enumerate() {
         end.result = Some(Payload::bytes(vec![u8::try_from(nth).unwrap(); limits::PAYLOAD_BYTES]));
@@ -59,8 +57,7 @@ async fn large_results_end_as_well_as_small_ones() {
 /// A caller that drops its future does not cancel the calls of others that were sent with it.
 #[tokio::test]
 async fn a_caller_that_goes_away_leaves_the_others_their_answers() {
-    let server = Process::start(Flavour::Valkey, &[]);
-    let store = connect(&server.url()).await;
+    let (_server, store) = start().await;
     let ends: Vec<_> = running(&store, 9).await.iter().map(end).collect();
     let (gone, there) = ends.split_at(3);
     for end in gone {
@@ -74,8 +71,7 @@ async fn a_caller_that_goes_away_leaves_the_others_their_answers() {
 
 #[tokio::test]
 async fn concurrent_submissions_share_calls_and_each_gets_its_own_answer() {
-    let server = Process::start(Flavour::Valkey, &[]);
-    let store = connect(&server.url()).await;
+    let (server, store) = start().await;
     be_known_everywhere(&store).await;
     let mut works: Vec<_> =
         (0..100).map(|nth| SubmitArgs { payload: Payload::json(nth.to_string()), ..work() }).collect();

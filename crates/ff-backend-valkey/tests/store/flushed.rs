@@ -8,7 +8,7 @@ use ff_core::types::{IdempotencyKey, Namespace};
 
 use crate::load::Load;
 use crate::support::{Flavour, Process};
-use crate::{connect, work};
+use crate::{connect, start, work};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn functions_flushed_under_load_are_loaded_again_without_an_error() {
@@ -49,8 +49,7 @@ async fn every_kind_of_call_survives_the_loss_of_the_functions() {
 /// A server that lost all its data and functions serves like a new one.
 #[tokio::test]
 async fn a_server_that_lost_everything_lists_what_comes_after() {
-    let server = Process::start(Flavour::Valkey, &[]);
-    let store = connect(&server.url()).await;
+    let (server, store) = start().await;
     let keyed = SubmitArgs { idempotency_key: Some(IdempotencyKey::parse("order 7").unwrap()), ..work() };
     store.submit(keyed.clone()).await.unwrap();
     server.ask(&["FLUSHALL"]);

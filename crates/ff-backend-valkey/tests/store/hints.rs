@@ -8,7 +8,7 @@ use futures_util::{FutureExt, StreamExt};
 
 use crate::look::listeners;
 use crate::support::{Cluster, Flavour, Process};
-use crate::{PATIENCE, claim, connect, insist, work};
+use crate::{PATIENCE, claim, connect, insist, start, work};
 
 #[tokio::test]
 async fn hints_reach_another_process() {
@@ -54,8 +54,7 @@ async fn a_flush_returns_once_the_hints_of_earlier_calls_have_arrived() {
 
 #[tokio::test]
 async fn a_listener_that_was_cut_off_says_so_and_hears_again() {
-    let server = Process::start(Flavour::Valkey, &[]);
-    let store = connect(&server.url()).await;
+    let (server, store) = start().await;
     let mut hints = store.hints();
     for _ in 0..3 {
         assert_eq!(server.ask(&["CLIENT", "KILL", "TYPE", "pubsub"]), ":1", "one connection listened");
@@ -83,8 +82,7 @@ async fn a_listener_hears_again_after_the_server_was_away() {
 
 #[tokio::test]
 async fn a_foreign_message_on_the_channel_becomes_a_missed_hint() {
-    let server = Process::start(Flavour::Valkey, &[]);
-    let store = connect(&server.url()).await;
+    let (server, store) = start().await;
     let mut hints = store.hints();
     server.ask(&["PUBLISH", "ff:hints", "something else"]);
     assert_eq!(hear(&mut hints, |_| true).await, Hint::Missed);
@@ -92,8 +90,7 @@ async fn a_foreign_message_on_the_channel_becomes_a_missed_hint() {
 
 #[tokio::test]
 async fn a_store_that_is_dropped_listens_no_more() {
-    let server = Process::start(Flavour::Valkey, &[]);
-    let store = connect(&server.url()).await;
+    let (server, store) = start().await;
     assert!(listeners(&server) == 1);
     drop(store);
     let gone = async {

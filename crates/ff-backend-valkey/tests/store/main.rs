@@ -34,6 +34,8 @@ use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
 use ff_core::types::{ExecutionId, Kind};
 
+use crate::support::{Flavour, Process};
+
 /// Few partitions, so that all of them are read quickly.
 const FEW_PARTITIONS: PartitionConfig =
     PartitionConfig { num_flow_partitions: 8, num_budget_partitions: 2, num_quota_partitions: 2 };
@@ -49,6 +51,13 @@ fn options() -> ValkeyOptions {
 
 async fn connect(url: &str) -> ValkeyBackend {
     ValkeyBackend::connect(url, options()).await.unwrap_or_else(|error| panic!("{url}: {error}"))
+}
+
+/// Starts a server, and connects to it.
+async fn start() -> (Process, ValkeyBackend) {
+    let server = Process::start(Flavour::Valkey, &[]);
+    let store = connect(&server.url()).await;
+    (server, store)
 }
 
 fn work() -> SubmitArgs {

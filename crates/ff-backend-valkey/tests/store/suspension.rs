@@ -11,19 +11,17 @@ use ff_core::contracts::{
 };
 use ff_core::engine_error::Code;
 use ff_core::hint::Hint;
-use ff_core::limits;
 use ff_core::payload::Payload;
 use ff_core::signal::Effect;
-use ff_core::suspension::{Condition, Distinct};
+use ff_core::suspension::Condition;
 use ff_core::token::PresentedToken;
 use ff_core::types::{ExecutionId, SignalName, WaitpointKey};
 use ff_engine::Orchestration;
 use futures_util::StreamExt;
 use uuid::Uuid;
 
-use crate::look::held;
 use crate::support::{Cluster, Flavour, Process};
-use crate::{FEW_PARTITIONS, PATIENCE, claim, claim_on, connect, findings, work};
+use crate::{FEW_PARTITIONS, PATIENCE, claim, connect, findings, work};
 
 pub(super) fn key(text: &str) -> WaitpointKey {
     WaitpointKey::parse(text).unwrap()
@@ -134,48 +132,6 @@ async fn a_rotation_by_another_program_is_noticed_and_old_tokens_work_within_the
 }
 
 #[tokio::test]
-async fn forged_tokens_open_nothing_and_write_nothing() {
-    let server = Process::start(Flavour::Valkey, &[]);
-    let store = connect(&server.url()).await;
-    let (id, granted) = suspended(&store).await;
-    let (other_id, other) = suspended(&store).await;
-    store
-        .rotate_secret(RotateSecretArgs::parse("k2", "c0ffee5ec4e7c0ffee5ec4e7c0ffee5e", 600_000).unwrap())
-        .await
-        .unwrap();
-    let genuine = granted.waitpoint_token.expose();
-    let mut forged = vec![other.waitpoint_token.expose(), genuine.replace("k1", "k2"), genuine.replace("k1", "k9")];
-    forged.extend((0..genuine.len()).map(|at| genuine[..at].to_owned()).filter(|text| !text.is_empty()));
-    forged.extend([
-        genuine.to_uppercase(),
-        format!("{genuine}0"),
-        format!(" {genuine}"),
-        format!("k1:{}", "0".repeat(64)),
-    ]);
-    for at in 3..genuine.len() {
-        let digit = if &genuine[at..=at] == "f" { "e" } else { "f" };
-        forged.push(format!("{}{digit}{}", &genuine[..at], &genuine[at + 1..]));
-    }
-    let address = format!("127.0.0.1:{}", server.port);
-    let before = held(&address).await;
-    for token in forged {
-        let shown = DeliverArgs { token: PresentedToken::new(token.clone()), ..signal(id, &granted) };
-        assert_eq!(store.deliver(shown).await.unwrap_err(), Code::InvalidToken.into(), "{token}");
-    }
-    let crossed = DeliverArgs { execution_id: other_id, ..signal(id, &granted) };
-    assert_eq!(store.deliver(crossed).await.unwrap_err(), Code::InvalidToken.into());
-    let mut after = held(&address).await;
-    for (name, bytes) in &before.keys {
-        // A refused call may also record the time.
-        if name.ends_with(":clock") {
-            after.keys.insert(name.clone(), bytes.clone());
-        }
-    }
-    assert_eq!(after, before, "a forged token wrote something");
-    assert_eq!(store.deliver(signal(id, &granted)).await.unwrap().effect, Effect::Satisfied);
-}
-
-#[tokio::test]
 async fn reading_the_delivery_feed_enables_hints_for_later_deliveries() {
     let server = Process::start(Flavour::Valkey, &[]);
     let (here, there) = (connect(&server.url()).await, connect(&server.url()).await);
@@ -198,45 +154,6 @@ async fn reading_the_delivery_feed_enables_hints_for_later_deliveries() {
     let news = there.deliveries(DeliveriesArgs { after: Some(tail.next), limit: 10 }).await.unwrap();
     assert_eq!(news.deliveries.iter().map(|delivery| delivery.signal_id).collect::<Vec<_>>(), [delivered.signal_id]);
     assert!(!news.missed);
-}
-
-#[tokio::test]
-async fn signals_come_with_a_claim_as_far_as_one_reply_carries_them() {
-    let server = Process::start(Flavour::Valkey, &["--appendonly", "no"]);
-    let store = connect(&server.url()).await;
-    let mut ids = Vec::new();
-    while ids.len() < 2 {
-        let args = work();
-        if args.execution_id(&FEW_PARTITIONS).partition() == 0 {
-            ids.push(store.submit(args).await.unwrap().execution_id);
-        }
-    }
-    let held = store.claim(claim_on(0, 2)).await.unwrap().claimed;
-    for (claimed, n) in held.iter().zip([17, 12]) {
-        let (id, fence) = (claimed.task.execution_id, claimed.task.fence);
-        let condition = Condition::Count { n, of: Distinct::Signals, waitpoints: vec![key("a")], name: None };
-        let args = SuspendArgs { condition, ..SuspendArgs::new(id, fence, key("a")) };
-        let granted = store.suspend(args).await.unwrap().waitpoints.remove(0);
-        for nth in 0..n {
-            let payload = Some(Payload::bytes(vec![u8::try_from(nth).unwrap(); limits::SIGNAL_BYTES]));
-            store.deliver(DeliverArgs { payload, ..signal(id, &granted) }).await.unwrap();
-        }
-    }
-    let claims = store.claim(claim_on(0, 2)).await.unwrap();
-    let [ClaimedExecution { task, signals, .. }] = &claims.claimed[..] else {
-        panic!("the second goes into no reply with it")
-    };
-    assert!(claims.next.is_some());
-    let resumption = task.resumption.as_ref().unwrap();
-    assert_eq!((signals.len(), resumption.with_payload), (17, 16));
-    for (nth, received) in signals.iter().enumerate() {
-        assert_eq!(received.payload.is_some(), nth < 16);
-        let whole = store.signal(&task.execution_id, &received.signal.id).await.unwrap();
-        assert!(whole.payload.is_some_and(|payload| payload.bytes.iter().all(|byte| usize::from(*byte) == nth)));
-    }
-    let claims = store.claim(claim_on(0, 2)).await.unwrap();
-    assert_eq!(claims.claimed[0].signals.len(), 12);
-    assert!(claims.next.is_none());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

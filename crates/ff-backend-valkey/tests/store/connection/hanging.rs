@@ -10,7 +10,7 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::stand_in::{self, Wire};
 use crate::support::{Flavour, Process, lone_primary};
-use crate::{connect, findings, insist, work};
+use crate::{connect, findings, insist, start, work};
 
 /// Shorter than the timeout of any call.
 const SOON: Duration = Duration::from_secs(2);
@@ -18,8 +18,7 @@ const SOON: Duration = Duration::from_secs(2);
 /// Time is paused while the server is frozen, so that the wait for its answer takes none.
 #[tokio::test]
 async fn a_call_a_hanging_server_does_not_answer_has_an_unknown_outcome() {
-    let server = Process::start(Flavour::Valkey, &[]);
-    let store = connect(&server.url()).await;
+    let (server, store) = start().await;
     let args = work();
     server.freeze();
     tokio::time::pause();
@@ -110,8 +109,7 @@ async fn calls_that_are_not_polled_block_no_other() {
 /// This holds at whichever step the call is when it is no longer polled.
 #[tokio::test]
 async fn a_call_that_loads_the_functions_and_is_not_polled_holds_up_no_other() {
-    let server = Process::start(Flavour::Valkey, &[]);
-    let store = connect(&server.url()).await;
+    let (server, store) = start().await;
     let id = store.submit(work()).await.unwrap().execution_id;
     let mut ticks = interval(Duration::from_millis(1));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
