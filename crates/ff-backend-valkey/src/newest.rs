@@ -11,7 +11,7 @@ use ff_core::contracts::{Cursor, Filter, ListArgs, Page};
 use ff_core::engine_error::Code;
 use ff_core::limits;
 use ff_core::types::Namespace;
-use ff_script::execution::{ExtraReads, ListQuery, ListStart, ff_list_executions};
+use ff_script::execution::{ExtraReads, ListStart, ff_list_executions};
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use crate::ValkeyBackend;
@@ -188,12 +188,11 @@ impl ValkeyBackend {
     /// Returns the newest rows of all partitions, one more than the page holds if there is one. When matches are rare,
     /// each partition looks at its share of the entries that a page may look at.
     async fn newest(&self, args: &ListArgs) -> Answer<NewestRows<Cursor>> {
-        let wanted = &ListQuery::by(&args.filter);
         let partitions = self.partitions_for(&args.filter).await?;
         let share = (limits::SEARCH / partitions.len().max(1)).max(FEWEST);
         let begin = partitions.into_iter().map(|partition| (partition, before(partition, args)));
         newest(begin, args.limit, limits::SEARCH, |partition, before, few| async move {
-            let listed = ff_list_executions(&*self.calls, partition, wanted, before, (few, share)).await?;
+            let listed = ff_list_executions(&*self.calls, partition, &args.filter, before, (few, share)).await?;
             let more = listed.more.map(ListStart::Execution);
             Ok(Part { rows: listed.rows, more, looked: listed.looked, reached: listed.more })
         })

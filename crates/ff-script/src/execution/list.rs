@@ -9,20 +9,6 @@ use crate::server::ask;
 use crate::signature::ListExecutions;
 use crate::{ScriptError, Server};
 
-/// A filter, and an index that contains every execution it matches.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ListQuery {
-    pub filter: Filter,
-    pub index: Index,
-}
-
-impl ListQuery {
-    /// Returns the query for a filter, over the index with the fewest other entries.
-    pub fn by(filter: &Filter) -> Self {
-        Self { filter: filter.clone(), index: filter.index() }
-    }
-}
-
 /// The place where a listing starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListStart {
@@ -49,7 +35,7 @@ pub struct ListPage {
 pub async fn ff_list_executions(
     server: &dyn Server,
     partition: u16,
-    wanted: &ListQuery,
+    filter: &Filter,
     before: ListStart,
     (limit, most): (usize, usize),
 ) -> Result<ListPage, ScriptError> {
@@ -58,14 +44,16 @@ pub async fn ff_list_executions(
         ListStart::Moment(at) => (Some(at), None),
         ListStart::Execution(cursor) => (Some(cursor.created_at), Some(cursor.execution_id)),
     };
-    let Filter { namespace, lane, state, kind, tags, created_from, .. } = &wanted.filter;
+    let Filter { namespace, lane, state, kind, tags, created_from, .. } = filter;
+    // The index that has every match, and the fewest other entries.
+    let index = filter.index();
     // The function does not check properties that every entry of the index has.
-    let state = state.filter(|_| !matches!(wanted.index, Index::InState(..)));
-    let walked_tags = usize::from(matches!(wanted.index, Index::Tag(..)));
+    let state = state.filter(|_| !matches!(index, Index::InState(..)));
+    let walked_tags = usize::from(matches!(index, Index::Tag(..)));
     let other_tags = tags.iter().skip(walked_tags);
     let list = ListExecutions {
-        walked: wanted.index.key(&index_keys(partition)),
-        namespace: (wanted.index == Index::AllExecutions).then(|| namespace.to_string()),
+        walked: index.key(&index_keys(partition)),
+        namespace: (index == Index::AllExecutions).then(|| namespace.to_string()),
         lane_id: lane.as_ref().map(ToString::to_string),
         state: state.map(|state| state.to_string()),
         kind: kind.as_ref().map(ToString::to_string),

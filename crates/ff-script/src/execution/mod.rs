@@ -21,7 +21,7 @@ pub use change::{
 pub(crate) use create::{digest, unless_default, unless_json};
 pub use create::{ff_create_execution, ff_create_executions, ff_create_keyed_execution};
 pub use end::{ff_cancel_execution, ff_complete_execution, ff_complete_executions, ff_fail_execution};
-pub use list::{ListPage, ListQuery, ListStart, ff_list_executions};
+pub use list::{ListPage, ListStart, ff_list_executions};
 pub use read::{ExtraReads, ff_read_execution};
 
 /// Returns the key of an execution's record.

@@ -150,13 +150,9 @@ pub async fn ff_read_quota_keys(
     partitions: &PartitionConfig,
     args: &QuotaKeysArgs,
 ) -> Result<QuotaKeysPage, ScriptError> {
-    let read = ReadQuota {
-        definition: definition_key(&args.policy_id, partitions),
-        slots: false,
-        cursor: args.after.clone(),
-        count: args.limit.max(1) as u64,
-    };
-    let mut fields = ask(server, read.call()).await?;
+    let definition = definition_key(&args.policy_id, partitions);
+    let (cursor, count) = (args.after.clone(), args.limit.max(1) as u64);
+    let mut fields = ask(server, ReadQuota { definition, slots: false, cursor, count }.call()).await?;
     let next = fields.maybe_text()?;
     let keys = fields.items(|row| Ok(KeyUse::of(&row.text()?, &usage(&row.text()?)?)))?;
     Ok(QuotaKeysPage { keys, next })
@@ -176,13 +172,9 @@ pub async fn ff_read_quota_slots(
     partitions: &PartitionConfig,
     args: &QuotaSlotsArgs,
 ) -> Result<QuotaSlotsPage, ScriptError> {
-    let read = ReadQuota {
-        definition: definition_key(&args.policy_id, partitions),
-        slots: true,
-        cursor: args.after.clone(),
-        count: args.limit.max(1) as u64,
-    };
-    let mut fields = ask(server, read.call()).await?;
+    let definition = definition_key(&args.policy_id, partitions);
+    let (cursor, count) = (args.after.clone(), args.limit.max(1) as u64);
+    let mut fields = ask(server, ReadQuota { definition, slots: true, cursor, count }.call()).await?;
     let next = fields.maybe_text()?;
     let slots = fields.items(|row| {
         let (key, execution_id, epoch) = (row.text()?, row.read()?, LeaseEpoch(row.read()?));
