@@ -23,7 +23,6 @@ mod quota;
 mod redacted;
 mod route;
 mod schedule;
-#[cfg(feature = "schema")]
 mod schema;
 mod session;
 mod signal;
@@ -55,7 +54,6 @@ pub use lease::{
 };
 pub use object::{Strict, object};
 pub use problem::Problem;
-#[cfg(feature = "schema")]
 pub use query::Parameter;
 pub use query::{Limit, NamespaceQuery, NoQuery, Query, TAG_PREFIX, WaitMs, WaitQuery};
 pub use quota::{DeleteQuota, PutQuota};

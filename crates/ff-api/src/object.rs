@@ -109,8 +109,7 @@ pub(crate) use requests;
 /// Defines an object: its head, the fields that are done, and those to do.
 macro_rules! fields {
     ([$($head:tt)*] [$($done:tt)*]) => {
-        #[derive(serde::Serialize, serde::Deserialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         $($head)* { $($done)* }
     };
     ($head:tt [$($done:tt)*] $(#[$attribute:meta])* pub $field:ident: Option<$type:ty>, $($rest:tt)*) => {

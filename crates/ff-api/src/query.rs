@@ -20,7 +20,6 @@ pub trait Query: Default + Serialize + DeserializeOwned + Send + Sync {
     }
 
     /// Describes each parameter.
-    #[cfg(feature = "schema")]
     fn parameters(generator: &mut schemars::SchemaGenerator) -> Vec<Parameter>;
 }
 
@@ -28,7 +27,6 @@ pub trait Query: Default + Serialize + DeserializeOwned + Send + Sync {
 pub const TAG_PREFIX: &str = "tag.";
 
 /// The description of a query parameter.
-#[cfg(feature = "schema")]
 pub struct Parameter {
     pub name: &'static str,
     pub description: &'static str,
@@ -62,7 +60,6 @@ macro_rules! query {
                 Some(&mut self.$tags)
             })?
 
-            #[cfg(feature = "schema")]
             fn parameters(generator: &mut schemars::SchemaGenerator) -> Vec<crate::query::Parameter> {
                 vec![
                     $(crate::query::Parameter {
@@ -102,7 +99,6 @@ pub struct WaitMs(pub u64);
 pub struct NoQuery {}
 
 impl Query for NoQuery {
-    #[cfg(feature = "schema")]
     fn parameters(_: &mut schemars::SchemaGenerator) -> Vec<Parameter> {
         Vec::new()
     }

@@ -240,8 +240,7 @@ macro_rules! bodies {
         $($(#[$attribute:meta])* $field:ident: $field_type:ty,)*
     })*) => {$(
         $(#[$doc])*
-        #[derive(Serialize, Deserialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[derive(Serialize, Deserialize, schemars::JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct $body {
             $($(#[$attribute])* pub $field: $field_type,)*
@@ -332,8 +331,7 @@ fn grant_ttl_ms() -> u64 {
 }
 
 /// Notifies the dependents of an execution that has ended.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cascade {}
 

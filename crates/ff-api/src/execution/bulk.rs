@@ -49,8 +49,7 @@ requests! {
 }
 
 /// The operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case", try_from = "String")]
 pub enum BulkVerb {
     /// Live executions are cancelled.

@@ -15,8 +15,7 @@ pub struct IncomingEdge {
 }
 
 /// The object form.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct IncomingEdgeObject {
     node: NodeName,

@@ -39,7 +39,7 @@ requests! {
         pub tags: BTreeMap<String, TagValue>,
         pub delay_ms: Option<u64>,
         pub start_at: Option<TimestampMs>,
-        #[cfg_attr(feature = "schema", schemars(with = "Option<Policy>"))]
+        #[schemars(with = "Option<Policy>")]
         pub policy: Option<Box<RawValue>>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub after: Vec<IncomingEdge>,

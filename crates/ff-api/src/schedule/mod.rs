@@ -176,8 +176,7 @@ fn within(target: &str, refusal: Refusal) -> Refusal {
 macro_rules! schedule_calls {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
-        #[derive(Serialize, Deserialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[derive(Serialize, Deserialize, schemars::JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct $name {
             #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -149,8 +149,7 @@ answers! {
 }
 
 /// Kind of a stream item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ItemKind {
     /// A frame: `seq`, `at`, `channel`, `type`, and one of `text`, `json` and `base64`.
@@ -181,8 +180,7 @@ impl ItemKind {
 macro_rules! stream_item {
     ($($(#[$attribute:meta])* $field:ident: $type:ty,)*) => {
         /// An item of a stream: its kind, its attempt, and the fields of the kind.
-        #[derive(Serialize, Deserialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[derive(Serialize, Deserialize, schemars::JsonSchema)]
         pub struct StreamItem {
             pub item: ItemKind,
             pub attempt: AttemptIndex,

@@ -16,8 +16,7 @@ pub struct ResetBudgetArgs {
 }
 
 /// The budget is reset: nothing is used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct BudgetReset {
     /// When it next resets by itself; absent when it never does.
     #[serde(default, skip_serializing_if = "Option::is_none")]

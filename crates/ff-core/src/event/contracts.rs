@@ -53,8 +53,7 @@ impl EventsArgs {
 }
 
 /// One page of events, oldest first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct EventsPage {
     pub events: Vec<EventRecord>,
     /// Cursor of the next request.

@@ -30,8 +30,7 @@ impl Feed {
 }
 
 /// An event in the feed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct EventRecord {
     /// Position in the feed of its partition.
     pub position: Position,

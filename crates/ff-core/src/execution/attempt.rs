@@ -7,8 +7,7 @@ use crate::lease::Holder;
 use crate::types::{AttemptId, AttemptIndex, Kind, LeaseEpoch, TimestampMs};
 
 /// One attempt at an execution. It may be suspended and resumed before it ends.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Attempt {
     pub index: AttemptIndex,
     pub id: AttemptId,
@@ -50,8 +49,7 @@ impl AttemptSlot {
 }
 
 /// Why an attempt was started.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Origin {
     Initial,
@@ -76,8 +74,7 @@ pub enum Origin {
 }
 
 /// How an attempt ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct AttemptEnd {
     pub at: TimestampMs,
     pub outcome: AttemptOutcome,
@@ -86,8 +83,7 @@ pub struct AttemptEnd {
 }
 
 /// Outcome of an attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AttemptOutcome {
     Success,
@@ -101,8 +97,7 @@ pub enum AttemptOutcome {
 }
 
 /// What went wrong.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Failure {
     /// Category of the failure; retry policies can select by it.
     pub category: Kind,

@@ -16,8 +16,7 @@ use crate::types::{ExecutionId, LeaseEpoch, QuotaPolicyId, TimestampMs};
 use crate::view::{Stop, View, require_all};
 
 /// Why an execution that is otherwise ready is blocked.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "on", rename_all = "snake_case")]
 pub enum BlockDetail {
     /// No connected worker has the required capabilities.

@@ -20,8 +20,7 @@ pub struct CancelArgs {
 }
 
 /// The execution is cancelled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CancelledExecution {
     pub public_state: PublicState,
     /// True when it was already cancelled.

@@ -21,8 +21,7 @@ pub struct CompleteArgs {
 }
 
 /// The execution is completed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CompletedExecution {
     pub public_state: PublicState,
 }

@@ -20,8 +20,7 @@ pub struct ExtendDeadlineArgs {
 }
 
 /// The execution has this deadline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct DeadlineExtended {
     /// The previous deadline; absent when it had none.
     #[serde(default, skip_serializing_if = "Option::is_none")]

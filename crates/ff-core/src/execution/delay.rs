@@ -22,8 +22,7 @@ pub struct DelayArgs {
 }
 
 /// The execution is delayed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct DelayedExecution {
     pub until: TimestampMs,
 }

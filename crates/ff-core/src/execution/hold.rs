@@ -12,8 +12,7 @@ use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
 
 /// An operator's hold on an execution.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Hold {
     pub at: TimestampMs,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -31,8 +30,7 @@ pub struct HoldArgs {
 }
 
 /// The execution is held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct HoldPlaced {
     pub public_state: PublicState,
     /// True when it was already held; the first hold is unchanged.
@@ -83,8 +81,7 @@ pub struct ReleaseHoldArgs {
 }
 
 /// The execution is not held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct HoldReleased {
     pub public_state: PublicState,
     /// True when it had no hold.

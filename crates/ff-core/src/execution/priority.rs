@@ -18,8 +18,7 @@ pub struct ChangePriorityArgs {
 }
 
 /// The execution has this priority.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PriorityChanged {
     /// The previous priority; the same when nothing changed.
     pub from: Priority,

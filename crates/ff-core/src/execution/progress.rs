@@ -20,15 +20,13 @@ pub struct ProgressArgs {
 }
 
 /// The progress is recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RecordedProgress {
     pub at: TimestampMs,
 }
 
 /// Progress reported by the worker.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Progress {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub percent: Option<u8>,

@@ -33,8 +33,7 @@ impl ReplayArgs {
 }
 
 /// The execution runs again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ReplayedExecution {
     pub public_state: PublicState,
     /// Number of replays, including this one.

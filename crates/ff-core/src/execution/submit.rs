@@ -118,8 +118,7 @@ impl Start {
 }
 
 /// Result of a submission.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SubmittedExecution {
     pub execution_id: ExecutionId,
     pub public_state: PublicState,

@@ -24,8 +24,7 @@ pub struct SetTagsArgs {
 }
 
 /// All tags of the execution.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct TaggedExecution {
     pub tags: Tags,
 }

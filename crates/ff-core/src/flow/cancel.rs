@@ -20,8 +20,7 @@ pub struct CancelFlowArgs {
 }
 
 /// The flow is cancelled: members that the policy does not spare start no more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FlowCancelled {
     /// The policy in force: the first one, unless a later one was `cancel_all`.
     pub policy: CancelPolicy,

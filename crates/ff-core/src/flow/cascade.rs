@@ -18,8 +18,7 @@ pub struct CascadeArgs {
 }
 
 /// Result of the call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CascadeStep {
     /// Edges that were resolved.
     pub resolved: u32,

@@ -19,8 +19,7 @@ pub struct WaitForChildrenArgs {
 }
 
 /// Result of waiting for children.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct WaitedForChildren {
     /// `pending` when the lease is given up and the execution waits. Otherwise the decision of the join, and the lease
     /// is kept.

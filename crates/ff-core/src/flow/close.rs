@@ -16,8 +16,7 @@ pub struct CloseFlowArgs {
 }
 
 /// The flow is closed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ClosedFlow {
     pub state: FlowState,
     /// True when it was closed before.

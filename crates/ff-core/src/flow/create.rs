@@ -18,8 +18,7 @@ pub struct CreateFlowArgs {
 }
 
 /// Result of a submission.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SubmittedFlow {
     pub flow_id: FlowId,
     pub state: FlowState,

@@ -19,8 +19,7 @@ pub struct SetFlowTagsArgs {
 }
 
 /// All tags of the flow.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct TaggedFlow {
     pub tags: Tags,
 }

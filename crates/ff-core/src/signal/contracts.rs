@@ -35,8 +35,7 @@ impl SignalsArgs {
 }
 
 /// One page of an execution's signals, without their bytes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SignalsPage {
     pub signals: Vec<Signal>,
     /// The `skip` of the next page; absent on the last one.
@@ -59,8 +58,7 @@ impl DeliveriesArgs {
 }
 
 /// One page of delivered signals.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct DeliveriesPage {
     pub deliveries: Vec<Delivery>,
     /// Cursor of the next request.

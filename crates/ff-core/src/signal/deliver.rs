@@ -51,8 +51,7 @@ pub fn check_signal_payload(payload: &Payload) -> Result<(), Refusal> {
 }
 
 /// Effect of a signal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct DeliveredSignal {
     /// For a duplicate, the id of the first signal.
     pub signal_id: SignalId,

@@ -14,8 +14,7 @@ use crate::limits;
 use crate::types::{ExecutionId, Namespace, SignalId, SignalName, TimestampMs, WaitpointId, as_text};
 
 /// A delivered signal.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Delivery {
     /// Position in the feed of its partition.
     pub position: Position,

@@ -10,8 +10,7 @@ use crate::state::text_enum;
 use crate::types::{ExecutionId, IdempotencyKey, Kind, SignalId, SignalName, SourceIdentity, TimestampMs, WaitpointId};
 
 /// A signal to an execution, as received. It never changes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Signal {
     pub id: SignalId,
     pub execution_id: ExecutionId,
@@ -51,8 +50,7 @@ impl RecordedSignal {
 }
 
 /// The sender of a signal: its kind and its name.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
     #[serde(rename = "type")]

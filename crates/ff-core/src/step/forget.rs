@@ -12,8 +12,7 @@ use crate::types::{StepKey, StepName};
 use crate::view::{Stop, View};
 
 /// A recorded step or wait, identified by name and key.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StepPoint {
     pub name: StepName,

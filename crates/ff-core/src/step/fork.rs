@@ -26,8 +26,7 @@ pub struct ForkArgs {
 }
 
 /// The new execution.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ForkedExecution {
     pub execution_id: ExecutionId,
     /// Number of copied steps.

@@ -56,8 +56,7 @@ impl TryFrom<String> for StepKind {
 }
 
 /// The identity of a step within its execution.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct StepRef {
     pub kind: StepKind,
     pub name: StepName,

@@ -30,8 +30,7 @@ pub struct AppendFramesArgs {
 }
 
 /// The frames are in the stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FramesAppended {
     /// The attempt that the stream belongs to.
     pub attempt_index: AttemptIndex,

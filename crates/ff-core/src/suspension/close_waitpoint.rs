@@ -17,8 +17,7 @@ pub struct CloseWaitpointArgs {
 }
 
 /// The waitpoint is closed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ClosedWaitpoint {
     /// True when it already accepted no signals.
     pub already: bool,

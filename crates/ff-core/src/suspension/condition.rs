@@ -12,8 +12,7 @@ use crate::state::text_enum;
 use crate::types::{SignalName, WaitpointKey};
 
 /// Condition under which a suspended execution resumes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Condition {
     /// One signal at a waitpoint.

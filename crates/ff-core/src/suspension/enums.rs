@@ -45,7 +45,6 @@ macro_rules! open_text_enum {
 
         crate::types::as_text!($name);
 
-        #[cfg(feature = "schema")]
         impl schemars::JsonSchema for $name {
             fn schema_name() -> std::borrow::Cow<'static, str> {
                 stringify!($name).into()

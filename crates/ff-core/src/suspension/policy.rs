@@ -7,8 +7,7 @@ use crate::limits;
 use crate::state::text_enum;
 
 /// What happens when a suspension ends.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ResumePolicy {
     /// Delay before a worker can claim it again.

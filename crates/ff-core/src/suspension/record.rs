@@ -40,8 +40,7 @@ pub struct Suspension {
 }
 
 /// A waitpoint of a suspension.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct BoundWaitpoint {
     pub id: WaitpointId,
     pub key: WaitpointKey,

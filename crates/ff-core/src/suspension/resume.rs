@@ -46,8 +46,7 @@ impl ResumeArgs {
 }
 
 /// The suspension is over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ResumedExecution {
     pub suspension_id: SuspensionId,
     pub public_state: PublicState,

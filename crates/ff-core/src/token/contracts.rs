@@ -32,8 +32,7 @@ impl RotationReport {
 }
 
 /// The names of the secrets of a partition: the one that signs, and those that only verify.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Kids {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current_kid: Option<Kid>,
@@ -41,16 +40,14 @@ pub struct Kids {
 }
 
 /// A previous secret that still verifies tokens, and until when.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RetiredKid {
     pub kid: Kid,
     pub expires_at: TimestampMs,
 }
 
 /// The names of the secrets of one partition.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PartitionKids {
     pub partition: u16,
     #[serde(flatten)]

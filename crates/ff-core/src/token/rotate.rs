@@ -46,8 +46,7 @@ pub struct RotatePartitionArgs {
 }
 
 /// Result of a rotation on one partition.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum RotatedSecret {
     /// The new secret is current.

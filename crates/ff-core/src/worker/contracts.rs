@@ -29,8 +29,7 @@ impl ListWorkersArgs {
 }
 
 /// One page of a listing.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct WorkersPage {
     pub workers: Vec<Worker>,
     /// Start of the next page; absent on the last one.

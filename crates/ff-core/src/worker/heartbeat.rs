@@ -17,8 +17,7 @@ pub struct HeartbeatArgs {
 }
 
 /// The heartbeat is recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SeenWorker {
     pub expires_at: TimestampMs,
 }

@@ -15,8 +15,7 @@ pub struct LeaveArgs {
 }
 
 /// The worker instance is removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LeftWorker {
     /// True when it was not registered.
     pub already: bool,

@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::types::{Capability, Kind, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
 
 /// A running instance of a worker.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Worker {
     pub worker_instance_id: WorkerInstanceId,
     pub worker_id: WorkerId,

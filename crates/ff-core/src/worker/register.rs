@@ -76,8 +76,7 @@ pub fn check_capabilities(capabilities: &BTreeSet<Capability>) -> Result<(), Ref
 }
 
 /// The worker instance is registered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RegisteredWorker {
     /// When the registration expires without a heartbeat.
     pub expires_at: TimestampMs,

@@ -38,8 +38,7 @@ pub enum BulkAction {
 }
 
 /// The result of one page.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct BulkPage {
     /// Executions changed; in a dry run, those that would be.
     pub executions: Vec<ExecutionId>,
@@ -53,8 +52,7 @@ pub struct BulkPage {
 }
 
 /// An execution that could not be changed, and why.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct BulkRefusal {
     pub execution_id: ExecutionId,
     /// An error code.

@@ -16,8 +16,7 @@ use crate::types::{
 };
 
 /// An execution.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ExecutionInfo {
     pub execution_id: ExecutionId,
     pub namespace: Namespace,
@@ -85,8 +84,7 @@ pub struct ExecutionInfo {
 }
 
 /// A lease, without the ids that prove who holds it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LeaseInfo {
     pub worker_id: WorkerId,
     pub worker_instance_id: WorkerInstanceId,
@@ -108,8 +106,7 @@ pub struct ExecutionEnd {
 }
 
 /// All attempts of an execution, oldest first, and its expired, revoked and released leases.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Attempts {
     pub attempts: Vec<Attempt>,
     pub leases: Vec<LeaseEvent>,

@@ -8,8 +8,7 @@ use crate::payload::Payload;
 use crate::types::{ExecutionId, FlowId, InputName, NodeName};
 
 /// The place of a task in its flow.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct TaskFlow {
     pub flow_id: FlowId,
     pub node: NodeName,

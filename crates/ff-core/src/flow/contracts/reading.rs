@@ -11,8 +11,7 @@ use crate::trace::TraceContext;
 use crate::types::{EdgeId, ExecutionId, FlowId, Kind, LaneId, Namespace, NodeName, TimestampMs};
 
 /// A flow.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FlowInfo {
     pub flow_id: FlowId,
     pub namespace: Namespace,
@@ -40,8 +39,7 @@ pub struct FlowInfo {
 }
 
 /// How a flow ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FlowEnd {
     pub flow_id: FlowId,
     pub state: FlowState,
@@ -65,8 +63,7 @@ impl FlowMembersArgs {
 }
 
 /// A member of a flow.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct MemberInfo {
     pub node: NodeName,
     pub position: u32,
@@ -89,8 +86,7 @@ pub struct MemberInfo {
 }
 
 /// The join of the edges into a member, and its progress.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct GroupInfo {
     pub join: Join,
     pub state: GroupState,
@@ -101,8 +97,7 @@ pub struct GroupInfo {
 }
 
 /// One page of the members of a flow.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct MembersPage {
     pub members: Vec<MemberInfo>,
     /// Start of the next page; absent on the last one.
@@ -125,8 +120,7 @@ impl FlowEdgesArgs {
 }
 
 /// An edge of a flow.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct EdgeInfo {
     pub edge_id: EdgeId,
     pub upstream_execution_id: ExecutionId,
@@ -137,8 +131,7 @@ pub struct EdgeInfo {
 }
 
 /// One page of the edges of a flow.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct EdgesPage {
     pub edges: Vec<EdgeInfo>,
     /// Start of the next page; absent on the last one.
@@ -162,8 +155,7 @@ impl FlowEventsArgs {
 }
 
 /// One page of events of a flow, oldest first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FlowEventsPage {
     pub events: Vec<FlowEvent>,
     /// The `from` of the next request.

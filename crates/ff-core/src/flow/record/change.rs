@@ -39,8 +39,7 @@ pub struct FlowKeyEntry {
 }
 
 /// Result of a graph change, remembered under its idempotency key.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct GrownFlow {
     pub graph_revision: u64,
     /// Executions of the new nodes, in request order.

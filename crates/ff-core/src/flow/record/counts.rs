@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::state::PublicState;
 
 /// Members by state. A state without members is left out.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(transparent)]
 pub struct Counts(BTreeMap<PublicState, u32>);
 

@@ -7,8 +7,7 @@ use crate::state::PublicState;
 use crate::types::{ExecutionId, NodeName, TimestampMs};
 
 /// An event of a flow.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FlowEvent {
     /// Its number in the flow, from 0.
     pub seq: u64,
@@ -18,8 +17,7 @@ pub struct FlowEvent {
 }
 
 /// The kind of a flow event, and its data.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum FlowEventKind {
     /// The flow was created, with this many members and edges.

@@ -8,8 +8,7 @@ use crate::state::text_enum;
 use crate::types::{ExecutionId, FlowId, TimestampMs};
 
 /// How the edges into a member join.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Join {
     /// Every upstream succeeds.

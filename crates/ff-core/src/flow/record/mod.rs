@@ -91,8 +91,7 @@ pub struct Staging {
 }
 
 /// The cancellation of a flow.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FlowCancel {
     pub policy: CancelPolicy,
     pub at: TimestampMs,

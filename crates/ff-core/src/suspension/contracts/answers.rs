@@ -6,8 +6,7 @@ use crate::token::WaitpointToken;
 use crate::types::{ExecutionId, IdempotencyKey, SignalId, SuspensionId, TimestampMs, WaitpointId, WaitpointKey};
 
 /// The result of a request to suspend.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SuspendedExecution {
     pub suspension_id: SuspensionId,
     /// In the order of the request, each with its token. Afterwards only an operator can read the tokens.
@@ -17,8 +16,7 @@ pub struct SuspendedExecution {
 }
 
 /// Whether the holder is to wait.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum SuspendOutcome {
     /// The lease is given up, and the execution waits.
@@ -37,8 +35,7 @@ pub struct SuspendKeyEntry {
 }
 
 /// A waitpoint and its token.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct GrantedWaitpoint {
     pub waitpoint_id: WaitpointId,
     pub waitpoint_key: WaitpointKey,

@@ -10,8 +10,7 @@ use crate::suspension::{
 use crate::types::{Kid, SignalId, SuspensionId, TimestampMs, WaitpointId, WaitpointKey};
 
 /// A suspension: its condition, its reason and its start.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SuspensionInfo {
     pub suspension_id: SuspensionId,
     pub suspended_at: TimestampMs,
@@ -49,8 +48,7 @@ impl From<&Suspension> for SuspensionInfo {
 }
 
 /// A waitpoint, without its token.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct WaitpointInfo {
     pub waitpoint_id: WaitpointId,
     pub waitpoint_key: WaitpointKey,
@@ -84,8 +82,7 @@ impl WaitpointInfo {
 }
 
 /// How the last suspension of an execution ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Resumption {
     pub suspension_id: SuspensionId,
     pub by: ResumedBy,
