@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use ff_core::api_key::{KeyHash, Role, SecretKey};
+use ff_core::backend::entropy::Entropy;
 use ff_core::contracts::{CreateKeyArgs, CreatedKey};
 use ff_core::engine_error::Refusal;
-use ff_core::entropy::Entropy;
 use ff_core::types::{KeyId, KeyName, Namespace};
 use serde::{Deserialize, Serialize};
 
@@ -95,7 +95,7 @@ query! {
 
 #[cfg(test)]
 mod tests {
-    use ff_core::entropy::SystemEntropy;
+    use ff_core::backend::entropy::SystemEntropy;
     use ff_core::json;
 
     use super::*;

@@ -5,7 +5,7 @@ use std::ops::Bound;
 use ff_core::api_key::ApiKey;
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{KeysPage, ListKeysArgs};
-use ff_core::query::FindKey;
+use ff_core::operation::query::FindKey;
 
 use crate::{MemoryBackend, reads};
 

@@ -2,7 +2,7 @@
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{BudgetLedgerSums, PendingUsage, ReadBudgetLedger, UsageBacklogArgs, UsageInfo};
-use ff_core::query::{ReadPendingUsage, ReadUsage};
+use ff_core::operation::query::{ReadPendingUsage, ReadUsage};
 use ff_core::types::ExecutionId;
 
 use crate::{MemoryBackend, reads};

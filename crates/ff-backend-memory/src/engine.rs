@@ -3,13 +3,13 @@
 use std::future::ready;
 use std::time::Duration;
 
+use ff_core::backend::clock::Clock;
+use ff_core::backend::hint::{Hint, Hints};
+use ff_core::backend::outage::OutageLog;
+use ff_core::backend::snapshot::Snapshot;
 use ff_core::backend::{Answer, BoxedAnswer, EngineStore, Handle, PartitionStatus};
-use ff_core::clock::Clock;
 use ff_core::contracts::{ListQueueArgs, QueuedExecution};
-use ff_core::hint::{Hint, Hints};
-use ff_core::outage::OutageLog;
-use ff_core::query::{Now, Sweep, TakeSnapshot};
-use ff_core::snapshot::Snapshot;
+use ff_core::operation::query::{Now, Sweep, TakeSnapshot};
 use ff_core::types::TimestampMs;
 use futures_util::future::BoxFuture;
 

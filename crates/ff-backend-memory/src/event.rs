@@ -1,7 +1,7 @@
 //! The domain of events, over the model.
 
+use ff_core::backend::clock::Clock;
 use ff_core::backend::{Answer, Handle};
-use ff_core::clock::Clock;
 use ff_core::contracts::{EventsArgs, EventsPage, FollowArgs};
 use ff_core::event::EventCursor;
 use ff_core::operation::Ask;

@@ -5,8 +5,8 @@ use ff_core::contracts::{Attempts, ExecutionEnd, ExecutionInfo, ListArgs, Page};
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::execution::Execution;
 use ff_core::model::Model;
+use ff_core::operation::query::{Describe, EndOf, NamespaceOf, ReadAttempts, ReadPayload, ReadResult};
 use ff_core::payload::Payload;
-use ff_core::query::{Describe, EndOf, NamespaceOf, ReadAttempts, ReadPayload, ReadResult};
 use ff_core::types::{ExecutionId, Namespace};
 
 use crate::{MemoryBackend, reads};

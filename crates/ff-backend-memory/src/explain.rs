@@ -3,7 +3,7 @@
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{LaneInfo, LanePlace};
 use ff_core::explain::{QueueArgs, QueueFacts};
-use ff_core::query::DescribeLiveLane;
+use ff_core::operation::query::DescribeLiveLane;
 
 use crate::{MemoryBackend, reads};
 

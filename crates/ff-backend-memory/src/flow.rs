@@ -10,9 +10,9 @@ use ff_core::contracts::{
 use ff_core::engine_error::Code;
 use ff_core::flow::{Edge, Flow};
 use ff_core::model::Model;
-use ff_core::query::{DescribeFlow, EndOfFlow, NamespaceOfFlow};
+use ff_core::operation::query::{DescribeFlow, EndOfFlow, NamespaceOfFlow};
+use ff_core::rule::view::{EdgesOf, MembersOf, Side, View};
 use ff_core::types::{ExecutionId, FlowId, Namespace};
-use ff_core::view::{EdgesOf, MembersOf, Side, View};
 
 use crate::{MemoryBackend, reads};
 

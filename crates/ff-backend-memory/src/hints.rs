@@ -1,6 +1,6 @@
 //! Hints within the process. They cannot be lost on the way; a listener that falls too far behind receives a miss.
 
-use ff_core::hint::{Hint, Hints};
+use ff_core::backend::hint::{Hint, Hints};
 use futures_util::stream;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;

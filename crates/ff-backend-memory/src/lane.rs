@@ -1,7 +1,7 @@
 //! The domain of lanes, over the model.
 
 use ff_core::contracts::{LaneInfo, LanesPage, ListLanesArgs};
-use ff_core::query::DescribeLane;
+use ff_core::operation::query::DescribeLane;
 
 use crate::reads;
 

@@ -21,16 +21,16 @@ mod worker;
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use ff_core::backend::clock::{Clock, MonotonicClock, SystemClock};
+use ff_core::backend::entropy::{Entropy, SystemEntropy};
+use ff_core::backend::outage::OutageLog;
 use ff_core::backend::{Answer, BoxedAnswer, Perform};
-use ff_core::clock::{Clock, MonotonicClock, SystemClock};
 use ff_core::contracts::{AdmittedClaim, AdmittedClaims, GrantedClaim, GrantedClaims};
 use ff_core::engine_error::EngineError;
-use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::model::Model;
+use ff_core::operation::query::{self, Query, QueryReply};
 use ff_core::operation::{Conditions, Operation, Reply};
-use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
-use ff_core::query::{self, Query, QueryReply};
 use ff_core::token::{KeyRing, Secret};
 use ff_core::types::{Kid, TimestampMs};
 
@@ -131,9 +131,9 @@ impl Perform for MemoryBackend {
 mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    use ff_core::clock::ManualClock;
+    use ff_core::backend::clock::ManualClock;
+    use ff_core::backend::entropy::{Nonce, SeededEntropy};
     use ff_core::contracts::{CancelArgs, SubmitArgs};
-    use ff_core::entropy::{Nonce, SeededEntropy};
     use ff_core::payload::Payload;
     use ff_core::types::{ExecutionId, Kind};
     use ff_engine::Orchestration;

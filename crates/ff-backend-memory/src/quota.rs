@@ -1,8 +1,8 @@
 //! The domain of quotas, over the model.
 
 use ff_core::contracts::{QuotaKeysArgs, QuotaKeysPage, QuotaSlotsArgs, QuotaSlotsPage};
+use ff_core::operation::query::{ListAllQuotas, ReadQuotaSet};
 use ff_core::partition::namespace_partition;
-use ff_core::query::{ListAllQuotas, ReadQuotaSet};
 use ff_core::quota::QuotaSet;
 
 use crate::reads;

@@ -1,7 +1,7 @@
 //! The domain of schedules, over the model.
 
 use ff_core::contracts::{DueSchedule, DueSchedulesArgs, ListSchedulesArgs, PartitionTick, SchedulesPage};
-use ff_core::query::{FindSchedule, ReadScheduleAgenda};
+use ff_core::operation::query::{FindSchedule, ReadScheduleAgenda};
 use ff_core::schedule::Schedule;
 
 use crate::reads;

@@ -4,7 +4,7 @@ use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{DeliveriesArgs, DeliveriesPage, ReceivedSignal, Resumption, SignalsArgs, SignalsPage};
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::model::Model;
-use ff_core::query::ReadSignal;
+use ff_core::operation::query::ReadSignal;
 use ff_core::signal::FeedCursor;
 use ff_core::types::{ExecutionId, SignalId};
 

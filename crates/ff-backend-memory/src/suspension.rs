@@ -1,13 +1,13 @@
 //! The domain of suspensions, over the model.
 
+use ff_core::backend::clock::Clock;
 use ff_core::backend::{Answer, Handle};
-use ff_core::clock::Clock;
 use ff_core::contracts::{PartitionKids, WaitpointInfo};
 use ff_core::engine_error::Code;
-use ff_core::query::{ListKids, ListWaitpoints, MintToken, ReadKeyRing, VerifyToken};
+use ff_core::operation::query::{ListKids, ListWaitpoints, MintToken, ReadKeyRing, VerifyToken};
+use ff_core::rule::view::View;
 use ff_core::suspension::WaitpointState;
 use ff_core::token::{KeyRing, WaitpointToken};
-use ff_core::view::View;
 
 use crate::{MemoryBackend, reads};
 

@@ -1,11 +1,11 @@
 //! The domain of workers, over the model.
 
+use ff_core::backend::clock::Clock;
 use ff_core::backend::{Answer, Handle};
-use ff_core::clock::Clock;
 use ff_core::contracts::{ListWorkersArgs, RegisterWorkerArgs, WorkersPage};
 use ff_core::limits;
 use ff_core::model::Model;
-use ff_core::query::ListSweepableWorkers;
+use ff_core::operation::query::ListSweepableWorkers;
 use ff_core::types::WorkerInstanceId;
 
 use crate::MemoryBackend;

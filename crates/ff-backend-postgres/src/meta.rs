@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ff_backend_sql::{RINGS, Value, missing_rings};
-use ff_core::entropy::Entropy;
+use ff_core::backend::entropy::Entropy;
 use ff_core::partition::PartitionConfig;
 use tokio_postgres::{Client, GenericClient};
 

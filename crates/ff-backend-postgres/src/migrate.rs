@@ -1,7 +1,7 @@
 //! Migrates a database to the schema this program knows. When several programs start at once, one migrates and the others wait
 //! and find the database migrated.
 
-use ff_core::entropy::Entropy;
+use ff_core::backend::entropy::Entropy;
 use ff_core::partition::PartitionConfig;
 use tokio_postgres::{Client, Transaction};
 

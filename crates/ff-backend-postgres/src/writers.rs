@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::{io, thread};
 
 use ff_backend_sql::{WriterHandle, queues, write};
-use ff_core::entropy::Entropy;
+use ff_core::backend::entropy::Entropy;
 use ff_core::partition::PartitionConfig;
 use tokio::runtime::Builder;
 use tokio::sync::watch;

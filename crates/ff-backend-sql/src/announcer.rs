@@ -1,6 +1,6 @@
 //! Hints within the process. They are not lost. A listener that falls too far behind gets a miss.
 
-use ff_core::hint::{Hint, Hints};
+use ff_core::backend::hint::{Hint, Hints};
 use futures_util::stream;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use ff_core::api_key::{ApiKey, KeyInfo};
 use ff_core::backend::Answer;
 use ff_core::contracts::{KeysPage, ListKeysArgs};
-use ff_core::query::FindKey;
+use ff_core::operation::query::FindKey;
 use ff_core::types::KeyId;
 
 use crate::ReadContext;

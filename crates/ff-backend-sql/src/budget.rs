@@ -5,7 +5,7 @@ use ff_core::backend::Answer;
 use ff_core::budget::UsageReportEntry;
 use ff_core::contracts::{BudgetLedgerSums, PendingUsage, ReadBudgetLedger, UsageBacklogArgs, UsageInfo};
 use ff_core::limits;
-use ff_core::query::{ReadPendingUsage, ReadUsage};
+use ff_core::operation::query::{ReadPendingUsage, ReadUsage};
 use ff_core::quota::{QuotaRow, QuotaRowName, QuotaSet};
 use ff_core::types::{ExecutionId, IdempotencyKey};
 

@@ -5,8 +5,8 @@ use ff_core::backend::Answer;
 use ff_core::contracts::LaneInfo;
 use ff_core::explain::{AHEAD_MAX, HOLDERS_MAX, LANE_COUNT_MAX, QueueArgs, QueueFacts};
 use ff_core::lane::Lane;
+use ff_core::operation::query::DescribeLiveLane;
 use ff_core::partition::lane_partition;
-use ff_core::query::DescribeLiveLane;
 use uuid::Uuid;
 
 use crate::ReadContext;

@@ -1,8 +1,8 @@
 //! The domain of fairness: the turns of keys, and the keys by their turns.
 
+use ff_core::backend::snapshot::Snapshot;
 use ff_core::explain::{AHEAD_MAX, QueueArgs};
 use ff_core::fairness::{Turn, TurnName, TurnQueue, TurnsQuery};
-use ff_core::snapshot::Snapshot;
 use ff_core::types::{FairKey, Kind, LaneId, RequirementClass};
 
 use crate::batch_state::{BatchState, IndexPrefix, RecordSet, TurnList};

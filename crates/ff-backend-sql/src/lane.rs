@@ -7,8 +7,8 @@ use ff_core::backend::Answer;
 use ff_core::contracts::{Depth, Depths, LaneInfo, LanePlace, LanesPage, LanesPageBuilder, ListLanesArgs, ListingStep};
 use ff_core::execution::Blocker;
 use ff_core::lane::Lane;
+use ff_core::operation::query::DescribeLane;
 use ff_core::partition::{PartitionConfig, lane_partition};
-use ff_core::query::DescribeLane;
 use ff_core::state::PublicState;
 use ff_core::types::{LaneId, Namespace};
 

@@ -208,10 +208,10 @@ fn payloads(nodes: &[NodeSpec]) -> usize {
 #[cfg(test)]
 mod tests {
     use ff_core::contracts::{PumpArgs, SubmitArgs};
-    use ff_core::due::{ExpiryCounts, PumpedPartition};
     use ff_core::engine_error::Code;
     use ff_core::limits;
     use ff_core::payload::Payload;
+    use ff_core::rule::due::{ExpiryCounts, PumpedPartition};
     use ff_core::types::Kind;
     use futures_util::FutureExt;
 

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use ff_core::backend::Answer;
 use ff_core::contracts::{HeldSlot, KeyUse, QuotaKeysArgs, QuotaKeysPage, QuotaSlotsArgs, QuotaSlotsPage};
+use ff_core::operation::query::{ListAllQuotas, ReadQuotaSet};
 use ff_core::partition::namespace_partition;
-use ff_core::query::{ListAllQuotas, ReadQuotaSet};
 use ff_core::quota::{QuotaRow, QuotaRowName, QuotaSet, SlotRow, SlotState};
 use ff_core::types::{Namespace, QuotaPolicyId};
 

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use ff_core::backend::Answer;
 use ff_core::contracts::{DueSchedule, DueSchedulesArgs, ListSchedulesArgs, PartitionTick, SchedulesPage};
-use ff_core::query::{FindSchedule, ReadScheduleAgenda};
+use ff_core::operation::query::{FindSchedule, ReadScheduleAgenda};
 use ff_core::schedule::{Schedule, ScheduleRef};
 use ff_core::types::{Namespace, ScheduleName};
 

@@ -5,7 +5,7 @@ use std::future::pending;
 
 use async_trait::async_trait;
 use ff_core::backend::Answer;
-use ff_core::hint::Hint;
+use ff_core::backend::hint::Hint;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::{ExecutionId, TimestampMs};
 use serde::Serialize;

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use ff_core::backend::Answer;
 use ff_core::contracts::{DeliveriesArgs, DeliveriesPage, ReceivedSignal, SignalsArgs, SignalsPage};
 use ff_core::engine_error::Code;
-use ff_core::query::ReadSignal;
+use ff_core::operation::query::ReadSignal;
 use ff_core::signal::{Delivery, FeedCursor, FeedPart, Position, SignalKeyEntry};
 use ff_core::types::{ExecutionId, IdempotencyKey, SignalId, TimestampMs, WaitpointId};
 

@@ -5,12 +5,12 @@ use std::future::ready;
 use std::ops::Deref;
 use std::time::Duration;
 
+use ff_core::backend::hint::{Hint, Hints};
+use ff_core::backend::outage::OutageLog;
 use ff_core::backend::{Answer, BoxedAnswer, EngineStore, Handle, Perform};
-use ff_core::hint::{Hint, Hints};
+use ff_core::operation::query::{self, Now, Query, QueryReply};
 use ff_core::operation::{Operation, Reply};
-use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
-use ff_core::query::{self, Now, Query, QueryReply};
 use ff_core::types::TimestampMs;
 use futures_util::future::BoxFuture;
 

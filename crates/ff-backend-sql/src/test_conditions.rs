@@ -1,6 +1,6 @@
 //! The conditions under which tests perform operations on the model.
 
-use ff_core::entropy::{Entropy, SeededEntropy};
+use ff_core::backend::entropy::{Entropy, SeededEntropy};
 use ff_core::operation::Conditions;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::TimestampMs;

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use ff_core::backend::Answer;
 use ff_core::contracts::{ListWorkersArgs, RegisterWorkerArgs, WorkersPage};
 use ff_core::limits;
-use ff_core::query::ListSweepableWorkers;
+use ff_core::operation::query::ListSweepableWorkers;
 use ff_core::types::WorkerInstanceId;
 use ff_core::worker::Worker;
 

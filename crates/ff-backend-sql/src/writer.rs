@@ -5,7 +5,7 @@
 use std::pin::pin;
 
 use ff_core::backend::Answer;
-use ff_core::entropy::Entropy;
+use ff_core::backend::entropy::Entropy;
 use ff_core::operation::Reply;
 use ff_core::partition::PartitionConfig;
 use futures_util::future::{Either, LocalBoxFuture, select};

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use ff_backend_sql::{Announcer, Driver, Question, ReadContext, SqlStore, WriterHandle};
 use ff_core::backend::Answer;
-use ff_core::clock::{Clock, MonotonicClock};
-use ff_core::hint::{Hint, Hints};
-use ff_core::outage::OutageLog;
+use ff_core::backend::clock::{Clock, MonotonicClock};
+use ff_core::backend::hint::{Hint, Hints};
+use ff_core::backend::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::TimestampMs;
 

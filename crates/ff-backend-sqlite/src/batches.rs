@@ -6,17 +6,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use ff_backend_sql::{Announcer, Question, QueuedOperation, ReadContext, WriterCache, execute};
 use ff_core::backend::EngineStore;
-use ff_core::clock::{Clock, ManualClock, MonotonicClock};
+use ff_core::backend::clock::{Clock, ManualClock, MonotonicClock};
+use ff_core::backend::entropy::{Entropy, Nonce, SeededEntropy};
+use ff_core::backend::snapshot::Snapshot;
 use ff_core::contracts::{
     AdmittedClaim, AdmittedClaims, ClaimDecision, ClaimedExecution, Claims, GrantedClaim, GrantedClaims, SubmitArgs,
 };
 use ff_core::engine_error::{EngineError, Refusal};
-use ff_core::entropy::{Entropy, Nonce, SeededEntropy};
+use ff_core::operation::query::TakeSnapshot;
 use ff_core::operation::{Ask, Operation, Reply};
 use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
-use ff_core::query::TakeSnapshot;
-use ff_core::snapshot::Snapshot;
 use ff_core::types::{Kind, TimestampMs};
 use ff_random_ops::{Adjustment, Mix, Options, Setup, Subject, SubjectFuture, number, runs};
 use tempfile::TempDir;

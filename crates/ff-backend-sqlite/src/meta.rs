@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ff_backend_sql::{RINGS, missing_rings};
-use ff_core::entropy::Entropy;
+use ff_core::backend::entropy::Entropy;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::TimestampMs;
 use rusqlite::{Connection, OptionalExtension, Transaction};

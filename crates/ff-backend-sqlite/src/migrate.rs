@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ff_core::entropy::Entropy;
+use ff_core::backend::entropy::Entropy;
 use ff_core::partition::PartitionConfig;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use ff_core::clock::{Clock, SystemClock};
-use ff_core::entropy::{Entropy, SystemEntropy};
+use ff_core::backend::clock::{Clock, SystemClock};
+use ff_core::backend::entropy::{Entropy, SystemEntropy};
 use ff_core::partition::PartitionConfig;
 
 /// Options of opening a store.

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use ff_backend_sql::{
     Announcer, Columns, Key, Load, Over, Put, Read, Row, Session, SqlError, Table, TransactionContext, Value,
 };
-use ff_core::clock::{Clock, MonotonicClock};
-use ff_core::hint::Hint;
+use ff_core::backend::clock::{Clock, MonotonicClock};
+use ff_core::backend::hint::Hint;
 use ff_core::types::TimestampMs;
 
 use crate::connection::Connection;

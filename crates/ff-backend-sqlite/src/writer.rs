@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use ff_backend_sql::{WriterHandle, queue, write};
-use ff_core::entropy::Entropy;
+use ff_core::backend::entropy::Entropy;
 use ff_core::partition::PartitionConfig;
 use tokio::sync::watch;
 

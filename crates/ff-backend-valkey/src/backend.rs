@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use ff_core::backend::entropy::Entropy;
+use ff_core::backend::outage::OutageLog;
 use ff_core::backend::{BoxedAnswer, Perform};
 use ff_core::contracts::CompleteArgs;
-use ff_core::entropy::Entropy;
+use ff_core::operation::query::{self, Query, QueryReply};
 use ff_core::operation::{self, Operation, Reply};
-use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
-use ff_core::query::{self, Query, QueryReply};
 use tokio_util::sync::DropGuard;
 
 use crate::call::{Calls, Coalescer, Submission};

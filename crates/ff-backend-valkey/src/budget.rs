@@ -7,8 +7,8 @@ use ff_core::contracts::{
     UsageBacklogArgs, UsageInfo, UsageReported, UsageSettled,
 };
 use ff_core::limits;
+use ff_core::operation::query::{ReadPendingUsage, ReadUsage};
 use ff_core::partition::quota_home;
-use ff_core::query::{ReadPendingUsage, ReadUsage};
 use ff_core::quota::SlotState;
 use ff_core::types::{BudgetId, ExecutionId};
 use ff_script::budget::{

@@ -5,19 +5,19 @@ use std::slice;
 use std::time::Duration;
 
 use ff_core::api_key::ApiKey;
+use ff_core::backend::hint::{Hint, Hints};
+use ff_core::backend::outage::OutageLog;
+use ff_core::backend::snapshot::Snapshot;
 use ff_core::backend::{Answer, BoxedAnswer, EngineStore, Handle, PartitionStatus};
 use ff_core::contracts::{ExecutionEnd, FlowEnd, PumpArgs, WaitpointRef};
-use ff_core::due::PumpedPartition;
 use ff_core::engine_error::EngineError;
-use ff_core::hint::{Hint, Hints};
 use ff_core::keys::{ExecKeyContext, FlowKeyContext, HINTS_CHANNEL};
 use ff_core::limits;
-use ff_core::outage::OutageLog;
-use ff_core::partition::{Partition, PartitionFamily, flow_partition};
-use ff_core::query::{
+use ff_core::operation::query::{
     EndOf, EndOfFlow, FindKey, NamespaceOf, NamespaceOfFlow, Now, ReadKeyRing, Sweep, TakeSnapshot, VerifyToken,
 };
-use ff_core::snapshot::Snapshot;
+use ff_core::partition::{Partition, PartitionFamily, flow_partition};
+use ff_core::rule::due::PumpedPartition;
 use ff_core::token::KeyRing;
 use ff_core::types::{Namespace, TimestampMs};
 use ff_script::StoredExecution;

@@ -11,8 +11,8 @@ use ff_core::contracts::{
     TaggedExecution, UnblockArgs, UnblockedExecutions,
 };
 use ff_core::engine_error::{Code, EngineError};
+use ff_core::operation::query::{Describe, ReadAttempts, ReadPayload, ReadResult};
 use ff_core::payload::Payload;
-use ff_core::query::{Describe, ReadAttempts, ReadPayload, ReadResult};
 use ff_core::types::{ExecutionId, TimestampMs};
 use ff_script::execution::{
     ExtraReads, core_key, ff_block_executions, ff_cancel_execution, ff_change_priority, ff_create_keyed_execution,

@@ -4,10 +4,10 @@ use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ff_core::backend::hint::{Hint, Hints};
+use ff_core::backend::outage::OutageLog;
 use ff_core::engine_error::EngineError;
-use ff_core::hint::{Hint, Hints};
 use ff_core::keys::HINTS_CHANNEL;
-use ff_core::outage::OutageLog;
 use futures_util::{StreamExt, stream};
 use redis::RedisResult;
 use tokio::sync::broadcast::error::RecvError;

@@ -7,8 +7,8 @@ use ff_core::contracts::{
 };
 use ff_core::engine_error::{EngineError, Refusal};
 use ff_core::keys::quota_namespaces_key;
+use ff_core::operation::query::{ListAllQuotas, ReadQuotaSet};
 use ff_core::partition::namespace_partition;
-use ff_core::query::{ListAllQuotas, ReadQuotaSet};
 use ff_core::quota::QuotaSet;
 use ff_core::types::{Namespace, TimestampMs};
 use ff_script::budget::{ff_release_budget, ff_reserve_budget};

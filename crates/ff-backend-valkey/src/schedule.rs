@@ -6,8 +6,8 @@ use ff_core::contracts::{
     DueSchedule, DueSchedulesArgs, ListSchedulesArgs, PartitionTick, ScheduleWritten, SchedulesPage, WriteScheduleArgs,
 };
 use ff_core::keys::schedule_partitions_key;
+use ff_core::operation::query::{FindSchedule, ReadScheduleAgenda};
 use ff_core::partition::schedule_partition;
-use ff_core::query::{FindSchedule, ReadScheduleAgenda};
 use ff_core::schedule::{Schedule, ScheduleRef};
 use ff_core::types::TimestampMs;
 use ff_script::execution::index_keys;

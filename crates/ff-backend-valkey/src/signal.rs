@@ -6,7 +6,7 @@ use ff_core::contracts::{
     WaitpointRef,
 };
 use ff_core::engine_error::Code;
-use ff_core::query::ReadSignal;
+use ff_core::operation::query::ReadSignal;
 use ff_core::signal::{FeedCursor, FeedPart};
 use ff_core::token::{PresentedToken, WaitpointToken};
 use ff_core::types::{ExecutionId, WaitpointId};

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
+use ff_core::backend::hint::Hint;
 use ff_core::backend::{Answer, EngineStore, Handle};
 use ff_core::contracts::{
     HeartbeatArgs, LeaveArgs, LeftWorker, ListWorkersArgs, RegisterWorkerArgs, RegisteredWorker, SeenWorker,
     SweepWorkerArgs, SweptWorker, WorkersPage,
 };
 use ff_core::engine_error::EngineError;
-use ff_core::hint::Hint;
 use ff_core::keys::{worker_caps_key, worker_key, workers_capability_key, workers_index_key};
 use ff_core::limits;
+use ff_core::operation::query::ListSweepableWorkers;
 use ff_core::partition::worker_partition;
-use ff_core::query::ListSweepableWorkers;
 use ff_core::types::{Capability, TimestampMs, WorkerInstanceId};
 use ff_core::worker::Worker;
 use ff_script::engine::ff_now;

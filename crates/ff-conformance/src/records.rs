@@ -1,8 +1,9 @@
 //! The calls of a store and their values.
 
 pub(crate) use ff_core::api_key::{KeyHash, Role, SecretKey};
+pub(crate) use ff_core::backend::clock::Clock;
+pub(crate) use ff_core::backend::snapshot::Snapshot;
 pub(crate) use ff_core::backend::{Answer, EngineBackend, EngineStore, LongPoll};
-pub(crate) use ff_core::clock::Clock;
 pub(crate) use ff_core::contracts::*;
 pub(crate) use ff_core::engine_error::{Code, EngineError};
 pub(crate) use ff_core::event::{EncryptedPositions, EventCursor, EventKind};
@@ -21,7 +22,6 @@ pub(crate) use ff_core::payload::Payload;
 pub(crate) use ff_core::policy::{Backoff, Policy, RetryPolicy, RoutingRequirements, TimeoutPolicy};
 pub(crate) use ff_core::signal::{Delivery, Effect, FeedCursor, Position, Signal, Source};
 pub(crate) use ff_core::singleton::{Debounce, KeyConflict, KeyRule, OnConflict, Singleton};
-pub(crate) use ff_core::snapshot::Snapshot;
 pub(crate) use ff_core::state::{
     AttemptState, BlockingReason, EligibilityState, LifecyclePhase, OwnershipState, PublicState, StateVector,
     TerminalOutcome,

@@ -2,7 +2,6 @@
 
 pub use crate::api_key::contracts::*;
 pub use crate::budget::contracts::*;
-pub use crate::due::PumpArgs;
 pub use crate::event::contracts::*;
 pub use crate::execution::contracts::*;
 pub use crate::explain::{QueueArgs, QueueFacts};
@@ -10,6 +9,7 @@ pub use crate::flow::contracts::*;
 pub use crate::lane::contracts::*;
 pub use crate::lease::contracts::*;
 pub use crate::quota::contracts::*;
+pub use crate::rule::due::PumpArgs;
 pub use crate::schedule::contracts::*;
 pub use crate::signal::contracts::*;
 pub use crate::step::contracts::*;

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize, Serializer};
 
+use crate::backend::entropy::JITTER_SCALE;
 use crate::engine_error::{Code, Refusal, check_limit, check_range};
-use crate::entropy::JITTER_SCALE;
 use crate::execution::Failure;
 use crate::lane::REQUIRED;
 pub use crate::lane::RoutingRequirements;

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ff_core::backend::snapshot::Snapshot;
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::contracts::{QuotaSlotsArgs, ReadBudgetLedger};
 use ff_core::doctor::{self, Finding};
 use ff_core::execution::Phase;
 use ff_core::limits;
 use ff_core::partition::quota_home;
-use ff_core::snapshot::Snapshot;
 use ff_core::types::{ExecutionId, LeaseEpoch, QuotaPolicyId};
 
 /// The findings of one check.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use ff_core::backend::EngineStore;
-use ff_core::hint::Hint;
+use ff_core::backend::hint::Hint;
 use ff_core::types::{EngineId, TimestampMs};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;

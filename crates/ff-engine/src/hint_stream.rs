@@ -3,7 +3,7 @@
 use std::future::pending;
 
 use ff_core::backend::EngineStore;
-use ff_core::hint::{Hint, Hints};
+use ff_core::backend::hint::{Hint, Hints};
 use futures_util::StreamExt;
 
 /// The hints that a store sends after the creation of this stream.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use ff_core::backend::hint::Hint;
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::budget::Budget;
 use ff_core::contracts::{
@@ -13,7 +14,6 @@ use ff_core::contracts::{
     ReadBudgetLedger, ReleaseGuard, SettleAdmissionsArgs, UsageBacklogArgs,
 };
 use ff_core::execution::{BlockDetail, Blocker};
-use ff_core::hint::Hint;
 use ff_core::limits;
 use ff_core::partition::quota_home;
 use ff_core::quota::{QuotaPolicy, QuotaSlot};

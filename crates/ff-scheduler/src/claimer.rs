@@ -3,12 +3,12 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use ff_core::backend::outage::is_away;
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::contracts::{DelayArgs, Start};
 use ff_core::engine_error::EngineError;
 use ff_core::lease::contracts::{ClaimArgs, ClaimedExecution, Claims, Head, NextArgs};
 use ff_core::limits;
-use ff_core::outage::is_away;
 use ff_engine::Orchestration;
 use futures_util::future::join_all;
 use tokio::sync::oneshot;

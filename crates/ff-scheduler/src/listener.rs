@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use ff_core::backend::hint::Hint;
 use ff_core::backend::{EngineStore, ReadyLane};
-use ff_core::hint::Hint;
 use ff_engine::{HintStream, Sweeper};
 use futures_util::FutureExt;
 use tokio::sync::{mpsc, oneshot};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use ff_core::entropy::JITTER_SCALE;
+use ff_core::backend::entropy::JITTER_SCALE;
 use ff_core::fairness::step_of;
 use ff_core::flow::CancelPolicy;
 use ff_core::lease::contracts::Head;

@@ -1,11 +1,11 @@
 //! The queries of an engine: the time, the number of partitions, due timers, and waiting executions.
 
+use ff_core::backend::entropy::Nonce;
 use ff_core::backend::{PartitionStatus, ReadyLane};
 use ff_core::contracts::{Head, WorkQueue};
-use ff_core::due::{ExpiryCounts, PumpedPartition};
-use ff_core::entropy::Nonce;
 use ff_core::keys::global_config_partitions;
 use ff_core::partition::PartitionConfig;
+use ff_core::rule::due::{ExpiryCounts, PumpedPartition};
 use ff_core::types::TimestampMs;
 
 use crate::execution::index_keys;

@@ -46,7 +46,7 @@ macro_rules! error_table {
     };
 }
 
-include!("../../ff-core/src/error_table.rs");
+include!("../../ff-core/src/engine_error/table.rs");
 
 impl fmt::Display for ScriptError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

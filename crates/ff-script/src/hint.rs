@@ -1,6 +1,6 @@
 //! The text of published hints: a line of words for each.
 
-use ff_core::hint::Hint;
+use ff_core::backend::hint::Hint;
 use ff_core::lease::Fence;
 use ff_core::lease::contracts::{Head, LeaseLost};
 use ff_core::types::{LeaseEpoch, RequirementClass, TimestampMs};

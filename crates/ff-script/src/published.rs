@@ -1,11 +1,11 @@
 //! Functions of the published contract that no store of this project calls, because a pump or a batch does the same for
 //! many executions at once. They stay for programs that call them by name; their Lua is under `lua/published/`.
 
+use ff_core::backend::entropy::Nonce;
 use ff_core::contracts::{
     AssignArgs, ClaimedExecution, DeliverArgs, DeliveredSignal, EdgeAddition, ExpireSuspensionArgs,
     ExpireSuspensionResult, GrantIssued, GrownFlow, JoinSpec, NodeSpec,
 };
-use ff_core::entropy::Nonce;
 use ff_core::execution::BlockDetail;
 use ff_core::flow::{EdgeState, GroupState, edge_id};
 use ff_core::keys::FlowKeyContext;

@@ -5,8 +5,8 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use ff_api::{CreateKey, KeysQuery, NewKey, RevokeKey};
+use ff_core::backend::entropy::SystemEntropy;
 use ff_core::contracts::{KeysPage, ListKeysArgs, RevokeKeyArgs, RevokedKey};
-use ff_core::entropy::SystemEntropy;
 use ff_scheduler::Runtime;
 
 use crate::access::audit;

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use ff_core::backend::clock::ManualClock;
 use ff_core::backend::{EngineBackend, EngineStore};
-use ff_core::clock::ManualClock;
 use ff_core::contracts::{
     CancelArgs, ClaimArgs, CompleteArgs, DelayArgs, DeliverArgs, FailArgs, GrantedWaitpoint, ProgressArgs, RenewArgs,
     ReplayArgs, ResumeArgs, RevokeArgs, Start, SubmitArgs, SuspendArgs, SuspendedExecution, WaitpointRef,

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use ff_api::Call;
 use ff_core::api_key::SecretKey;
+use ff_core::backend::entropy::SystemEntropy;
 use ff_core::contracts::{Cursor, FlowCursor};
 use ff_core::engine_error::Refusal;
-use ff_core::entropy::SystemEntropy;
 use ff_core::event::EventCursor;
 use ff_core::operation::{Ask, Operation};
 use ff_core::partition::PartitionConfig;

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use ff_core::entropy::{Entropy, Nonce, SystemEntropy};
+use ff_core::backend::entropy::{Entropy, Nonce, SystemEntropy};
 use ff_random_ops::{Adjustment, Coverage, Mix, Options, Setup, SubjectFactory, SubjectFuture, run};
 use ff_testing::number;
 use ff_testing::random_ops::{

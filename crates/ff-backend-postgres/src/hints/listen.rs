@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ff_backend_sql::Announcer;
+use ff_core::backend::hint::Hint;
+use ff_core::backend::outage::OutageLog;
 use ff_core::engine_error::EngineError;
-use ff_core::hint::Hint;
-use ff_core::outage::OutageLog;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use tokio_postgres::{AsyncMessage, Client};

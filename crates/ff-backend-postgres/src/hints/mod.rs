@@ -9,7 +9,7 @@ mod presence;
 use std::sync::Arc;
 
 use ff_backend_sql::Value;
-use ff_core::hint::Hint;
+use ff_core::backend::hint::Hint;
 use tokio::sync::mpsc;
 
 use crate::connect::url::StoreLocation;

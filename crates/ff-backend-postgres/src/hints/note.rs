@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use ff_core::backend::hint::Hint;
 use ff_core::contracts::{Head, LeaseLost};
-use ff_core::hint::Hint;
 use ff_core::types::{
     EngineId, ExecutionId, FlowId, Kind, LaneId, Namespace, RequirementClass, TimestampMs, WorkerInstanceId,
 };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ff_backend_sql::{Announcer, Value};
-use ff_core::hint::Hint;
+use ff_core::backend::hint::Hint;
 use tokio::sync::Notify;
 
 use super::{Announcements, note};

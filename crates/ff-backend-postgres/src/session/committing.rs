@@ -3,9 +3,9 @@
 use std::sync::atomic::Ordering;
 
 use ff_backend_sql::{SqlError, Value};
+use ff_core::backend::hint::Hint;
+use ff_core::backend::outage::OutageLog;
 use ff_core::engine_error::EngineError;
-use ff_core::hint::Hint;
-use ff_core::outage::OutageLog;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio::task::yield_now;

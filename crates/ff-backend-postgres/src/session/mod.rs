@@ -16,9 +16,9 @@ use async_trait::async_trait;
 use ff_backend_sql::{
     Announcer, FEED, Key, LANE, Load, OutboxChanges, Put, QUOTA_SET, Session, SqlError, Table, TransactionContext,
 };
-use ff_core::clock::Clock;
-use ff_core::hint::Hint;
-use ff_core::outage::OutageLog;
+use ff_core::backend::clock::Clock;
+use ff_core::backend::hint::Hint;
+use ff_core::backend::outage::OutageLog;
 use ff_core::types::TimestampMs;
 
 use self::committing::UnansweredCommit;

@@ -1,7 +1,7 @@
 //! The server state that a batch begins with.
 
 use ff_backend_sql::TransactionContext;
-use ff_core::clock::Clock;
+use ff_core::backend::clock::Clock;
 use ff_core::types::TimestampMs;
 use tokio::time::Instant;
 use tokio_postgres::Row;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ff_backend_postgres::PostgresBackend;
+use ff_core::backend::hint::Hint;
 use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::{CancelArgs, Start, SubmitArgs};
-use ff_core::hint::Hint;
 use ff_core::types::ExecutionId;
 use ff_engine::Orchestration;
 use futures_util::StreamExt;

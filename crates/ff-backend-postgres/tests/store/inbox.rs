@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use ff_backend_postgres::{Inbox, PostgresBackend};
+use ff_core::backend::hint::{Hint, Hints};
 use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::SubmitArgs;
 use ff_core::engine_error::Code;
-use ff_core::hint::{Hint, Hints};
 use ff_core::payload::Payload;
 use ff_core::types::{Capability, ExecutionId, IdempotencyKey, Kind};
 use futures_util::StreamExt;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use ff_backend_postgres::PostgresOptions;
+use ff_core::backend::clock::ManualClock;
 use ff_core::backend::{EngineStore, Perform};
-use ff_core::clock::ManualClock;
 
 use crate::{StoreLocation, at, stopped_clock, work};
 

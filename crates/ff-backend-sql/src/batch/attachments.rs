@@ -5,7 +5,6 @@
 use std::collections::HashMap;
 
 use ff_core::backend::Answer;
-use ff_core::change::Write;
 use ff_core::contracts::{
     AdmittedClaim, AdmittedClaims, ClaimDecision, ClaimedExecution, Claims, GrantedClaim, GrantedClaims, Input,
     StepsPage, Task,
@@ -14,8 +13,9 @@ use ff_core::engine_error::EngineError;
 use ff_core::limits;
 use ff_core::operation::{Operation, Reply};
 use ff_core::payload::Payload;
+use ff_core::rule::change::Write;
+use ff_core::rule::view::{EdgesOf, View};
 use ff_core::types::ExecutionId;
-use ff_core::view::{EdgesOf, View};
 
 use super::QueuedOperation;
 use super::signals::ClaimSignals;

@@ -3,10 +3,10 @@
 
 use std::collections::HashMap;
 
-use ff_core::change::Write;
 use ff_core::execution::Attempt;
+use ff_core::rule::change::Write;
+use ff_core::rule::view::View;
 use ff_core::types::ExecutionId;
-use ff_core::view::View;
 
 use crate::batch_state::BatchState;
 use crate::error::SqlError;

@@ -3,7 +3,7 @@
 use ff_core::backend::Answer;
 use ff_core::engine_error::EngineError;
 use ff_core::operation::{Conditions, Decision, Reply};
-use ff_core::view::Stop;
+use ff_core::rule::view::Stop;
 
 use super::QueuedOperation;
 use super::attachments::{ClaimAttachments, attachments, payloads_ahead};

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ff_core::partition::{PartitionConfig, flow_partition};
+use ff_core::rule::view::Side;
 use ff_core::types::{EdgeId, ExecutionId, FlowId, IdempotencyKey};
-use ff_core::view::Side;
 use uuid::Uuid;
 
 use super::suspensions::{load, load_records};

@@ -1,6 +1,6 @@
 //! Deleting executions with all their rows. Writes of the batch under the same ids come afterwards.
 
-use ff_core::change::KeyEntry;
+use ff_core::rule::change::KeyEntry;
 
 use crate::batch_state::{BatchState, Flows};
 use crate::error::SqlError;

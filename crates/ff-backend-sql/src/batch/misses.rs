@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ff_core::change::KeyEntry;
 use ff_core::operation::{Conditions, Decision};
 use ff_core::partition::PartitionConfig;
+use ff_core::rule::change::KeyEntry;
+use ff_core::rule::view::{EdgesOf, Miss, Stop, View};
 use ff_core::types::{ExecutionId, FlowId, IdempotencyKey, Namespace, TimestampMs};
-use ff_core::view::{EdgesOf, Miss, Stop, View};
 use uuid::Uuid;
 
 use super::QueuedOperation;

@@ -20,11 +20,11 @@ mod writes;
 use std::collections::BTreeSet;
 
 use ff_core::backend::Answer;
+use ff_core::backend::entropy::Nonce;
+use ff_core::backend::hint::lane_hints;
+use ff_core::backend::outage::is_away;
 use ff_core::engine_error::EngineError;
-use ff_core::entropy::Nonce;
-use ff_core::hint::lane_hints;
 use ff_core::operation::{Conditions, Operation, Reply};
-use ff_core::outage::is_away;
 use ff_core::partition::PartitionConfig;
 
 use self::attachments::ClaimAttachments;

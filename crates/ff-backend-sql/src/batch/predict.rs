@@ -5,8 +5,8 @@ use ff_core::contracts::{DeliverArgs, NodeSpec, StageFlowArgs, SuspendArgs, Wait
 use ff_core::flow::{edge_id, edges_to_notify, member_id};
 use ff_core::operation::Operation;
 use ff_core::partition::{PartitionConfig, flow_partition};
+use ff_core::rule::view::{Miss, View};
 use ff_core::types::{ExecutionId, NodeName};
-use ff_core::view::{Miss, View};
 
 use crate::batch_state::BatchState;
 
@@ -70,8 +70,8 @@ fn of_signal(state: &BatchState, args: &DeliverArgs) -> Vec<Miss> {
 
 #[cfg(test)]
 mod tests {
+    use ff_core::backend::entropy::{Entropy, SeededEntropy};
     use ff_core::contracts::{EdgeSpec, FlowHeader, SubmitFlowArgs};
-    use ff_core::entropy::{Entropy, SeededEntropy};
     use ff_core::operation::Conditions;
     use ff_core::payload::Payload;
     use ff_core::token::PresentedToken;

@@ -58,8 +58,8 @@ impl Read for PrefetchReader {
 
 #[cfg(test)]
 mod tests {
+    use ff_core::backend::entropy::{Entropy, SeededEntropy};
     use ff_core::contracts::{ClaimArgs, CompleteArgs, EdgeSpec, FlowHeader, NodeSpec, PumpArgs, SubmitFlowArgs};
-    use ff_core::entropy::{Entropy, SeededEntropy};
     use ff_core::execution::{Execution, Phase};
     use ff_core::lease::{Fence, Holder};
     use ff_core::model::Model;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use ff_core::change::Write;
 use ff_core::contracts::StepsPage;
 use ff_core::limits;
+use ff_core::rule::change::Write;
 use ff_core::step::{Step, StepCounter, StepHead, page_end};
 use ff_core::types::ExecutionId;
 

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use ff_core::change::{KeyEntry, Write};
 use ff_core::execution::{Attempt, Execution};
 use ff_core::payload::Payload;
+use ff_core::rule::change::{KeyEntry, Write};
+use ff_core::rule::view::View;
 use ff_core::types::ExecutionId;
-use ff_core::view::View;
 
 use super::attempts::EndedAttempts;
 use super::forgetting::{forget, forget_flows, key_of_entry};

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use ff_core::contracts::ClaimArgs;
 use ff_core::execution::Execution;
-use ff_core::index::{Score, aged_score, eligible_score};
+use ff_core::rule::index::{Score, aged_score, eligible_score};
+use ff_core::rule::view::EligibleQuery;
 use ff_core::types::{FairKey, Kind, LaneId, Priority, RequirementClass, TimestampMs};
-use ff_core::view::EligibleQuery;
 
 /// The waiting executions that a claim asks for: a lane on a partition, kinds (any kind if the list is empty) and classes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use ff_core::change::Change;
 use ff_core::event::{EventRecord, Feed};
+use ff_core::rule::change::Change;
 use ff_core::signal::Position;
 
 use super::WriterCache;

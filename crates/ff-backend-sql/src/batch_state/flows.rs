@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use ff_core::flow::{Edge, Flow, FlowChange, FlowEvent, FlowKeyEntry, Group};
 use ff_core::limits;
+use ff_core::rule::view::{DueQuery, EdgesOf, MembersOf, Side};
 use ff_core::types::{EdgeId, ExecutionId, FlowId, IdempotencyKey, TimestampMs};
-use ff_core::view::{DueQuery, EdgesOf, MembersOf, Side};
 
 use super::{IndexPrefix, RecordSet};
 

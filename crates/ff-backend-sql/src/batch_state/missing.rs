@@ -1,6 +1,6 @@
 //! Misses: how much to load for one, and why a miss cannot be loaded.
 
-use ff_core::view::Miss;
+use ff_core::rule::view::Miss;
 
 use super::{BatchState, ClaimFilter, IndexPrefix};
 

@@ -4,10 +4,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use ff_core::change::Write;
 use ff_core::execution::Execution;
-use ff_core::index::Score;
 use ff_core::payload::Payload;
+use ff_core::rule::change::Write;
+use ff_core::rule::index::Score;
 use ff_core::types::ExecutionId;
 
 use super::loaded_execution::{LoadedExecution, PendingWrite};
@@ -163,8 +163,8 @@ mod tests {
     use ff_core::model::Model;
     use ff_core::operation::Ask;
     use ff_core::payload::Payload;
+    use ff_core::rule::view::{EligibleQuery, View};
     use ff_core::types::TimestampMs;
-    use ff_core::view::{EligibleQuery, View};
 
     use super::*;
     use crate::batch_state::WriterCache;

@@ -1,6 +1,6 @@
 //! Changes of workers, key queues, schedules and quotas.
 
-use ff_core::hint::{quota_hints, schedule_hints, worker_hints};
+use ff_core::backend::hint::{quota_hints, schedule_hints, worker_hints};
 use ff_core::quota::QuotaWrites;
 use ff_core::schedule::ScheduleWrite;
 use ff_core::singleton::KeyQueue;

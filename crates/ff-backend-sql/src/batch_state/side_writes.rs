@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use ff_core::change::{Change, KeyEntry, Write};
 use ff_core::execution::{Attempt, Execution};
 use ff_core::lease::LeaseEvent;
 use ff_core::payload::Payload;
+use ff_core::rule::change::{Change, KeyEntry, Write};
 use ff_core::types::{ExecutionId, IdempotencyKey, Namespace};
 
 /// The pending writes other than the records.

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use ff_core::change::Change;
 use ff_core::payload::Payload;
+use ff_core::rule::change::Change;
 use ff_core::step::{ForgottenSteps, Step, StepHead, StepRef};
 use ff_core::types::ExecutionId;
 

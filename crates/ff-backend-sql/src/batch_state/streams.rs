@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use ff_core::change::Change;
+use ff_core::rule::change::Change;
 use ff_core::stream::{StoredFrame, StreamRecord};
 use ff_core::types::{AttemptIndex, ExecutionId};
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use ff_core::change::Change;
+use ff_core::rule::change::Change;
 use ff_core::signal::{Delivery, Position, RecordedSignal, SignalKeyEntry};
 use ff_core::suspension::{SuspendKeyEntry, Waitpoint};
 use ff_core::token::KeyRing;

@@ -2,7 +2,6 @@
 
 use ff_core::api_key::ApiKey;
 use ff_core::budget::UsageReportEntry;
-use ff_core::change::KeyEntry;
 use ff_core::event::Feed;
 use ff_core::execution::{Execution, Phase};
 use ff_core::fairness::{Turn, TurnName, TurnsQuery};
@@ -10,6 +9,8 @@ use ff_core::flow::{Edge, Flow, FlowKeyEntry, Group};
 use ff_core::lane::Lane;
 use ff_core::payload::Payload;
 use ff_core::quota::{QuotaRow, QuotaRowName, QuotaSet};
+use ff_core::rule::change::KeyEntry;
+use ff_core::rule::view::{DueQuery, EdgesOf, EligibleQuery, MembersOf, Miss, View};
 use ff_core::schedule::{Schedule, ScheduleRef};
 use ff_core::signal::SignalKeyEntry;
 use ff_core::singleton::KeyQueue;
@@ -21,7 +22,6 @@ use ff_core::types::{
     AttemptIndex, EdgeId, ExecutionId, FairKey, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, QueueName,
     QuotaPolicyId, TimestampMs, WaitpointId, WorkerInstanceId,
 };
-use ff_core::view::{DueQuery, EdgesOf, EligibleQuery, MembersOf, Miss, View};
 use ff_core::worker::Worker;
 
 use super::loaded_execution::LoadedExecution;

@@ -1,9 +1,9 @@
 //! Flows in a snapshot of a partition.
 
-use ff_core::due::Due;
+use ff_core::backend::snapshot::Snapshot;
 use ff_core::flow::{Flow, FlowIndex, SweepAction, grace_ends};
-use ff_core::index::Score;
-use ff_core::snapshot::Snapshot;
+use ff_core::rule::due::Due;
+use ff_core::rule::index::Score;
 use ff_core::types::{ExecutionId, FlowId, IdempotencyKey, TimestampMs};
 
 use crate::error::{SqlError, unreadable};

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use ff_core::backend::{Answer, PartitionStatus, ReadyLane};
 use ff_core::contracts::{Head, ListQueueArgs, QueueState, QueuedExecution, WorkQueue};
 use ff_core::fairness::{TurnQueue, TurnsQuery};
-use ff_core::query::Sweep;
+use ff_core::operation::query::Sweep;
 use ff_core::types::{FairKey, Kind, Priority};
 
 use crate::ReadContext;

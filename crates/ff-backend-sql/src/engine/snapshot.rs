@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use ff_core::backend::Answer;
-use ff_core::change::KeyEntry;
+use ff_core::backend::snapshot::Snapshot;
 use ff_core::event::Feed;
 use ff_core::execution::{Execution, Phase};
-use ff_core::index::{self, Index, eligible_score};
 use ff_core::lane::Lane;
-use ff_core::query::TakeSnapshot;
+use ff_core::operation::query::TakeSnapshot;
+use ff_core::rule::change::KeyEntry;
+use ff_core::rule::index::{self, Index, eligible_score};
 use ff_core::signal::Position;
-use ff_core::snapshot::Snapshot;
 use ff_core::types::{ExecutionId, FairKey, IdempotencyKey, Kind, Namespace, Priority, TagKey, TagValue, TimestampMs};
 use ff_core::worker::Worker;
 

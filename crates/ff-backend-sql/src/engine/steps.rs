@@ -1,6 +1,6 @@
 //! The steps of a partition, for its snapshot.
 
-use ff_core::snapshot::Snapshot;
+use ff_core::backend::snapshot::Snapshot;
 
 use crate::error::SqlError;
 use crate::session::Read;

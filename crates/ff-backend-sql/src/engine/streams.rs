@@ -1,6 +1,6 @@
 //! Streams in a snapshot of a partition.
 
-use ff_core::snapshot::Snapshot;
+use ff_core::backend::snapshot::Snapshot;
 use ff_core::types::AttemptIndex;
 
 use crate::error::SqlError;

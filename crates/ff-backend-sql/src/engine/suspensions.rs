@@ -1,8 +1,8 @@
 //! Suspensions and signals in a snapshot of a partition.
 
-use ff_core::index::pending_waitpoints;
+use ff_core::backend::snapshot::Snapshot;
+use ff_core::rule::index::pending_waitpoints;
 use ff_core::signal::FeedCursor;
-use ff_core::snapshot::Snapshot;
 use ff_core::types::{ExecutionId, IdempotencyKey, WaitpointId};
 
 use crate::error::{SqlError, unreadable};

@@ -3,7 +3,7 @@
 
 use ff_core::contracts::Cursor;
 use ff_core::execution::{Blocker, Execution, Phase};
-use ff_core::index::{has_reason_index, has_state_index};
+use ff_core::rule::index::{has_reason_index, has_state_index};
 use ff_core::state::{BlockingReason, PublicState};
 use ff_core::types::{BadText, FairKey, Namespace, RequirementClass};
 

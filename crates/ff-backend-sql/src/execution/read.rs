@@ -6,8 +6,8 @@ use ff_core::contracts::{Attempts, ExecutionEnd, ExecutionInfo, ListArgs, Page};
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::execution::{Attempt, Execution};
 use ff_core::lease::LeaseEvent;
+use ff_core::operation::query::{Describe, EndOf, NamespaceOf, ReadAttempts, ReadPayload, ReadResult};
 use ff_core::payload::Payload;
-use ff_core::query::{Describe, EndOf, NamespaceOf, ReadAttempts, ReadPayload, ReadResult};
 use ff_core::types::{ExecutionId, Namespace};
 use serde::de::DeserializeOwned;
 

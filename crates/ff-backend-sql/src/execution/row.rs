@@ -1,9 +1,9 @@
 //! The row of an execution. One function derives every column from the record, so no column can contradict it.
 
-use ff_core::change::Write;
-use ff_core::due::Due;
 use ff_core::execution::{Attempt, Execution};
 use ff_core::payload::Payload;
+use ff_core::rule::change::Write;
+use ff_core::rule::due::Due;
 use ff_core::types::{LaneId, Namespace};
 
 use super::body::{Body, body_values};

@@ -11,8 +11,8 @@ use ff_core::contracts::{
 use ff_core::engine_error::Code;
 use ff_core::flow::{Edge, Flow, FlowEvent, FlowState};
 use ff_core::limits;
+use ff_core::operation::query::{DescribeFlow, EndOfFlow, NamespaceOfFlow};
 use ff_core::partition::{PartitionConfig, flow_partition};
-use ff_core::query::{DescribeFlow, EndOfFlow, NamespaceOfFlow};
 use ff_core::types::{EdgeId, FlowId, Namespace, TimestampMs};
 use uuid::Uuid;
 

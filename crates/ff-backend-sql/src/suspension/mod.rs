@@ -7,7 +7,7 @@ use ff_core::backend::Answer;
 use ff_core::contracts::WaitpointInfo;
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::execution::{Execution, Phase};
-use ff_core::query::{ListWaitpoints, MintToken, VerifyToken};
+use ff_core::operation::query::{ListWaitpoints, MintToken, VerifyToken};
 use ff_core::suspension::{SuspendKeyEntry, Waitpoint, WaitpointState};
 use ff_core::token::{KeyRing, WaitpointToken};
 use ff_core::types::{ExecutionId, IdempotencyKey, WaitpointId};

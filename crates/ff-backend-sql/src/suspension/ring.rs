@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use ff_core::backend::Answer;
+use ff_core::backend::entropy::Entropy;
 use ff_core::contracts::PartitionKids;
-use ff_core::entropy::Entropy;
+use ff_core::operation::query::{ListKids, ReadKeyRing};
 use ff_core::partition::PartitionConfig;
-use ff_core::query::{ListKids, ReadKeyRing};
 use ff_core::token::{KeyRing, Secret};
 use ff_core::types::Kid;
 
@@ -83,7 +83,7 @@ impl Question for ListKids {
 
 #[cfg(test)]
 mod tests {
-    use ff_core::entropy::SeededEntropy;
+    use ff_core::backend::entropy::SeededEntropy;
 
     use super::*;
 

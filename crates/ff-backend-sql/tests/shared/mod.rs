@@ -8,8 +8,8 @@ mod history;
 use std::sync::Arc;
 
 use ff_backend_sql::{Driver, SqlStore};
+use ff_core::backend::clock::ManualClock;
 use ff_core::backend::{EngineStore, Perform};
-use ff_core::clock::ManualClock;
 use ff_core::contracts::{ClaimArgs, DeliverArgs, GrantedWaitpoint, SubmitArgs, SuspendArgs, WaitpointRef};
 use ff_core::doctor::{Finding, examine};
 use ff_core::lease::Holder;

@@ -6,8 +6,8 @@ use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex};
 
 use ff_backend_sqlite::{SqliteBackend, SqliteOptions};
+use ff_core::backend::clock::Clock;
 use ff_core::backend::{Answer, Perform};
-use ff_core::clock::Clock;
 use ff_core::contracts::{CancelArgs, CompleteArgs, DeliverArgs, ReplayArgs, SubmitArgs, SubmittedExecution};
 use ff_core::engine_error::Code;
 use ff_core::execution::AttemptOutcome;

@@ -1,12 +1,12 @@
 //! Flows in a file: they are visible completely or not at all, run to their end, and survive a restart.
 
 use ff_backend_sqlite::SqliteOptions;
+use ff_core::backend::snapshot::Snapshot;
 use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::{Filter, FlowEventsArgs, ListArgs, Start, SubmitArgs};
 use ff_core::engine_error::Code;
 use ff_core::flow::FlowState;
 use ff_core::limits;
-use ff_core::snapshot::Snapshot;
 use ff_core::state::PublicState;
 use ff_core::types::Namespace;
 use ff_engine::Orchestration;

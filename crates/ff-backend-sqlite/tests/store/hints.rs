@@ -3,9 +3,9 @@
 use std::pin::pin;
 use std::sync::Arc;
 
+use ff_core::backend::hint::Hint;
 use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::{CancelArgs, DeliveriesArgs};
-use ff_core::hint::Hint;
 use ff_core::signal::FeedCursor;
 use ff_engine::Orchestration;
 use futures_util::StreamExt;

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use ff_backend_sqlite::{SqliteBackend, SqliteOptions};
+use ff_core::backend::clock::ManualClock;
+use ff_core::backend::snapshot::Snapshot;
 use ff_core::backend::{EngineStore, Perform};
-use ff_core::clock::ManualClock;
 use ff_core::contracts::{
     CancelArgs, ClaimArgs, CompleteArgs, ConfigureLaneArgs, EventsArgs, ListLanesArgs, SetTagsArgs, Setting,
     SubmitArgs, SuspendArgs,
@@ -16,7 +17,6 @@ use ff_core::execution::{Outcome, Tags};
 use ff_core::lease::Fence;
 use ff_core::limits;
 use ff_core::partition::PartitionConfig;
-use ff_core::snapshot::Snapshot;
 use ff_core::types::{ExecutionId, IdempotencyKey, LaneId, Namespace, TagKey, TagValue};
 use ff_engine::Orchestration;
 

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use ff_core::clock::Clock;
+use ff_core::backend::clock::Clock;
 use ff_core::engine_error::EngineError;
 use ff_script::{Fcall, LibraryClock, LoadError, Server, Value, ensure_library, test_clock_key};
 use redis::{Cmd, FromRedisValue, cmd};

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use ff_core::backend::outage::OutageLog;
 use ff_core::keys::global_config_partitions;
-use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
 use ff_script::engine::ff_configure_partitions;
 use ff_script::{LibraryClock, check_library, ensure_library};
@@ -77,7 +77,7 @@ async fn connect(url: &str, options: ValkeyOptions) -> Result<ValkeyBackend, Con
 async fn finish(
     calls: Calls,
     partitions: PartitionConfig,
-    entropy: Arc<dyn ff_core::entropy::Entropy>,
+    entropy: Arc<dyn ff_core::backend::entropy::Entropy>,
 ) -> Result<ValkeyBackend, ConnectError> {
     let (calls, announcer, outages) = (Arc::new(calls), Announcer::new(), Arc::<OutageLog>::default());
     let posts = calls.link.listening_posts().await;

@@ -14,8 +14,8 @@ use ff_core::contracts::{
     TaggedFlow, WaitForChildrenArgs, WaitedForChildren,
 };
 use ff_core::engine_error::EngineError;
+use ff_core::operation::query::DescribeFlow;
 use ff_core::partition::flow_partition;
-use ff_core::query::DescribeFlow;
 use ff_core::types::{FlowId, Namespace};
 use ff_script::flow::{
     FlowQuery, ff_cancel_flow, ff_close_flow, ff_create_flow, ff_grow_flow, ff_move_to_waiting_children,

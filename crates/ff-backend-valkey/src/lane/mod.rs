@@ -9,7 +9,7 @@ use ff_core::contracts::{
     SettleLaneArgs,
 };
 use ff_core::lane::Lane;
-use ff_core::query::DescribeLane;
+use ff_core::operation::query::DescribeLane;
 use ff_core::types::LaneId;
 use ff_script::lane::{
     ff_allot_lane, ff_configure_lane, ff_copy_lane, ff_list_queue, ff_recount_lane, ff_register_classes,

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ff_core::backend::Answer;
+use ff_core::backend::snapshot::Snapshot;
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::flow::{Edge, EdgeState, Flow, FlowEvent, FlowIndex, FlowKeyEntry, Group};
 use ff_core::keys::{ExecKeyContext, FlowIndexKeys, FlowKeyContext};
 use ff_core::limits;
 use ff_core::partition::{Partition, PartitionFamily, flow_partition};
-use ff_core::snapshot::Snapshot;
 use ff_core::types::{ExecutionId, FlowId};
 use ff_script::flow::{FlowQuery, MemberFields, ff_read_flow, ff_read_flow_events, ff_read_flow_keys};
 use futures_util::{StreamExt, TryStreamExt, stream};

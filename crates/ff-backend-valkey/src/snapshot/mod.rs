@@ -11,15 +11,15 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use ff_core::backend::Answer;
-use ff_core::change::KeyEntry;
-use ff_core::due::Due;
+use ff_core::backend::snapshot::Snapshot;
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::execution::{Blocker, Execution, Phase};
-use ff_core::index::{Index, Score, has_reason_index, has_state_index};
 use ff_core::keys::{FlowIndexKeys, IndexKeys, idempotency_key};
 use ff_core::limits;
 use ff_core::partition::{Partition, PartitionFamily, worker_partition};
-use ff_core::snapshot::Snapshot;
+use ff_core::rule::change::KeyEntry;
+use ff_core::rule::due::Due;
+use ff_core::rule::index::{Index, Score, has_reason_index, has_state_index};
 use ff_core::state::{BlockingReason, PublicState};
 use ff_core::types::{
     ExecutionId, FairKey, Kind, LaneId, Namespace, RequirementClass, TagKey, TagValue, WorkerInstanceId,

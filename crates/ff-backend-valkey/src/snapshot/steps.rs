@@ -1,9 +1,9 @@
 //! The steps of a snapshot.
 
 use ff_core::backend::Answer;
+use ff_core::backend::snapshot::Snapshot;
 use ff_core::contracts::ListStepsArgs;
 use ff_core::limits;
-use ff_core::snapshot::Snapshot;
 use ff_core::types::ExecutionId;
 use ff_script::step::ff_list_steps;
 

@@ -1,9 +1,9 @@
 //! Streams in a snapshot.
 
 use ff_core::backend::Answer;
+use ff_core::backend::snapshot::Snapshot;
 use ff_core::contracts::ReadStreamArgs;
 use ff_core::limits;
-use ff_core::snapshot::Snapshot;
 use ff_core::stream::StreamCursor;
 use ff_core::types::{AttemptIndex, ExecutionId};
 use ff_script::stream::ff_read_attempt_stream;

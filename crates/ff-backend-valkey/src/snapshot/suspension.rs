@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use ff_core::backend::Answer;
+use ff_core::backend::snapshot::Snapshot;
 use ff_core::contracts::{GrantedWaitpoint, SuspendOutcome, SuspendedExecution};
 use ff_core::engine_error::EngineError;
 use ff_core::keys::{ExecKeyContext, IndexKeys};
@@ -10,7 +11,6 @@ use ff_core::limits;
 use ff_core::partition::Partition;
 use ff_core::payload::Payload;
 use ff_core::signal::{Signal, SignalKeyEntry};
-use ff_core::snapshot::Snapshot;
 use ff_core::suspension::{BufferedSignal, SuspendKeyEntry, Waitpoint};
 use ff_core::types::{ExecutionId, IdempotencyKey, SignalId, TimestampMs, WaitpointId};
 use ff_script::signal::{ff_read_deliveries, ff_read_signals};

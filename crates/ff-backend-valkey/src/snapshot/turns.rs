@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use ff_core::backend::Answer;
+use ff_core::backend::snapshot::Snapshot;
 use ff_core::engine_error::EngineError;
 use ff_core::fairness::{Turn, TurnQueue};
 use ff_core::keys::IndexKeys;
-use ff_core::snapshot::Snapshot;
 use ff_core::types::{FairKey, Kind, LaneId, RequirementClass};
 use redis::{FromRedisValue, cmd};
 

@@ -8,7 +8,7 @@ use ff_core::contracts::{
     ResumedExecution, SuspendArgs, SuspendedExecution, WaitpointInfo,
 };
 use ff_core::engine_error::Code;
-use ff_core::query::{ListKids, ListWaitpoints, MintToken};
+use ff_core::operation::query::{ListKids, ListWaitpoints, MintToken};
 use ff_core::token::WaitpointToken;
 use ff_script::suspension::{
     KeptWaitpoint, SignedSuspension, close_waitpoint, create_signed_waitpoint, ff_read_waitpoint_hmac_secrets,

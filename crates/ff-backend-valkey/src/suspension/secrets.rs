@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use ff_core::backend::entropy::Entropy;
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{ListWaitpointHmacKidsArgs, PartitionKids, RotatePartitionArgs, RotatedSecret};
-use ff_core::entropy::Entropy;
 use ff_core::partition::PartitionConfig;
 use ff_core::token::{KeyRing, Secret};
 use ff_core::types::{BadText, Kid};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
 use ff_core::backend::Perform;
-use ff_core::clock::ManualClock;
+use ff_core::backend::clock::ManualClock;
 use ff_core::engine_error::EngineError;
 use ff_core::partition::cluster_slot;
 use ff_core::types::TimestampMs;

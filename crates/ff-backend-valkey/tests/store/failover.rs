@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ff_backend_valkey::ValkeyBackend;
+use ff_core::backend::hint::Hint;
 use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::{ListLanesArgs, ListWorkersArgs, RegisterWorkerArgs, SubmitArgs};
-use ff_core::hint::Hint;
 use ff_core::types::{LaneId, WorkerId, WorkerInstanceId};
 use futures_util::{FutureExt, StreamExt};
 use tokio::task::{JoinSet, block_in_place};

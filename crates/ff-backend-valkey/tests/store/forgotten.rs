@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
+use ff_core::backend::clock::ManualClock;
 use ff_core::backend::{EngineStore, Perform};
-use ff_core::clock::ManualClock;
 use ff_core::contracts::{
     CancelArgs, CompleteArgs, CreateWaitpointArgs, DeliverArgs, EdgeSpec, FailArgs, FlowHeader, NodeSpec, SetTagsArgs,
     SubmitArgs, SubmitFlowArgs, SuspendArgs,

@@ -1,8 +1,8 @@
 //! Hints from the server, and the loss of their connection.
 
+use ff_core::backend::hint::{Hint, Hints};
 use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::{CancelArgs, RevokeArgs, Start, SubmitArgs};
-use ff_core::hint::{Hint, Hints};
 use ff_core::types::WorkerInstanceId;
 use futures_util::{FutureExt, StreamExt};
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ff_backend_valkey::{Durability, ValkeyBackend, ValkeyOptions};
-use ff_core::clock::ManualClock;
+use ff_core::backend::clock::ManualClock;
 use ff_core::types::TimestampMs;
 
 use crate::load::Load;

@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 
 use ff_backend_valkey::ValkeyBackend;
+use ff_core::backend::hint::Hint;
 use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::{
     ClaimedExecution, DeliverArgs, DeliveriesArgs, GrantedWaitpoint, RotateSecretArgs, RotatedSecret, SubmitArgs,
     SuspendArgs, WaitpointBinding, WaitpointRef,
 };
 use ff_core::engine_error::Code;
-use ff_core::hint::Hint;
 use ff_core::payload::Payload;
 use ff_core::signal::Effect;
 use ff_core::suspension::Condition;

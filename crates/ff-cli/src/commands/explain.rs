@@ -1,7 +1,7 @@
 //! `ff explain`: why an execution, or the work of a lane, does not run.
 
 use clap::Args;
-use ff_core::clock::{Clock, SystemClock};
+use ff_core::backend::clock::{Clock, SystemClock};
 use ff_core::explain::{Explanation, LaneExplanation, NextEvent, SuggestedAction};
 use ff_core::types::{LaneId, TimestampMs};
 

@@ -1,7 +1,7 @@
 //! `ff lanes`: shows and configures lanes.
 
 use clap::{Args, Subcommand};
-use ff_core::clock::{Clock, SystemClock};
+use ff_core::backend::clock::{Clock, SystemClock};
 use ff_core::contracts::{ConfigureLaneArgs, Depths, LaneInfo, LanePlace, ListLanesArgs, Setting};
 use ff_core::lane::LaneState;
 use ff_core::limits;

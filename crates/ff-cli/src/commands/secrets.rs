@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand};
-use ff_core::clock::{Clock, SystemClock};
+use ff_core::backend::clock::{Clock, SystemClock};
+use ff_core::backend::entropy::{Entropy, SystemEntropy};
 use ff_core::contracts::{PartitionKids, RotateSecretArgs, RotatedSecret, RotationReport};
-use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::limits;
 use ff_core::token::Secret;
 use ff_core::types::{Kid, TimestampMs};

@@ -4,7 +4,7 @@ use std::process::Command;
 use std::thread;
 
 use ff_core::api_key::SecretKey;
-use ff_core::entropy::SystemEntropy;
+use ff_core::backend::entropy::SystemEntropy;
 use rustix::process::Signal;
 use serde_json::json;
 

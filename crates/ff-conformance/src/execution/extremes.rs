@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-use ff_core::entropy::SystemEntropy;
+use ff_core::backend::entropy::SystemEntropy;
 
 use crate::prelude::*;
 use crate::world::conditions::key;

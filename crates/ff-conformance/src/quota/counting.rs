@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ff_core::entropy::{Entropy, SeededEntropy};
+use ff_core::backend::entropy::{Entropy, SeededEntropy};
 use ff_core::model::Model;
 use ff_core::operation::{Ask, Conditions, Operation};
 use ff_core::quota::QuotaPolicy;

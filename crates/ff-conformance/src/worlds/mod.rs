@@ -13,7 +13,7 @@ use ff_backend_memory::MemoryBackend;
 use ff_backend_sqlite::SqliteOptions;
 use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
 use ff_core::backend::EngineStore;
-use ff_core::entropy::SystemEntropy;
+use ff_core::backend::entropy::SystemEntropy;
 use ff_core::partition::PartitionConfig;
 use ff_scheduler::Runtime;
 use ff_sdk::FlowFabric;

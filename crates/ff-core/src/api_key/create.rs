@@ -9,8 +9,8 @@ use crate::engine_error::{Code, Refusal, check_limit};
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, key_partition};
+use crate::rule::view::{Stop, View};
 use crate::types::{KeyId, KeyName, Namespace, TimestampMs};
-use crate::view::{Stop, View};
 
 /// Creates an API key. The caller generates the secret and gives it to its owner; the store gets only its hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,7 +115,7 @@ fn is_same(known: &ApiKey, args: &CreateKeyArgs) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::at;
+    use crate::rule::samples::at;
 
     fn args() -> CreateKeyArgs {
         CreateKeyArgs {

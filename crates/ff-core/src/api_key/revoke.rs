@@ -6,8 +6,8 @@ use super::ApiKey;
 use crate::engine_error::{Code, Refusal};
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, key_partition};
+use crate::rule::view::{Stop, View};
 use crate::types::{KeyId, TimestampMs};
-use crate::view::{Stop, View};
 
 /// Revokes an API key.
 #[derive(Clone, Debug, PartialEq, Eq)]

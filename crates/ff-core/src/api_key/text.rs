@@ -6,7 +6,7 @@ use std::str::FromStr;
 use secrecy::{ExposeSecret, SecretSlice};
 
 use super::KeyHash;
-use crate::entropy::Entropy;
+use crate::backend::entropy::Entropy;
 use crate::token::hex::{from_hex, to_hex};
 use crate::types::KeyId;
 
@@ -83,7 +83,7 @@ impl fmt::Debug for SecretKey {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entropy::SystemEntropy;
+    use crate::backend::entropy::SystemEntropy;
 
     #[test]
     fn a_key_survives_being_written_and_read() {

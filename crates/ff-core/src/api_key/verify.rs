@@ -39,7 +39,7 @@ mod tests {
     use super::*;
     use crate::api_key::contracts::{CreateKeyArgs, RevokedKey};
     use crate::api_key::{Role, create, revoke};
-    use crate::samples::at;
+    use crate::rule::samples::at;
     use crate::types::{KeyId, KeyName};
 
     fn secret_key(id: &str, secret: u8) -> SecretKey {

@@ -1,10 +1,15 @@
 //! The interfaces to executions. A store performs operations and answers queries, both as values. Callers reach a store
 //! through an engine in this process or over HTTP.
 
+pub mod clock;
 mod engine_backend;
 mod engine_store;
+pub mod entropy;
+pub mod hint;
 mod long_poll;
+pub mod outage;
 mod perform;
+pub mod snapshot;
 
 use std::pin::Pin;
 

@@ -3,16 +3,16 @@
 use super::{Answer, BoxedAnswer};
 use crate::contracts::*;
 use crate::engine_error::EngineError;
+use crate::operation::query::*;
 use crate::operation::{Ask, Operation, Reply, operations};
 use crate::partition::PartitionConfig;
 use crate::payload::Payload;
-use crate::query::*;
 use crate::token::WaitpointToken;
 use crate::types::*;
 
 /// Performs operations and answers queries. Every operation is safe to repeat.
 ///
-/// The typed calls below come from the tables of [`crate::operation`] and [`crate::query`]; no implementation overrides them.
+/// The typed calls below come from the tables of [`crate::operation`] and [`crate::operation::query`]; no implementation overrides them.
 pub trait Perform: Send + Sync {
     /// Returns the numbers of partitions with which the store was created.
     fn partitions(&self) -> PartitionConfig;

@@ -9,8 +9,8 @@ use crate::quota::contracts::{
     WokenExecution,
 };
 use crate::quota::{QuotaRowName, SlotState};
+use crate::rule::view::{Stop, View};
 use crate::types::{BudgetId, ClaimId, TimestampMs};
-use crate::view::{Stop, View};
 
 /// Decides on a request to a budget, in the same form as a request to a quota policy. The key of an execution is its kind.
 pub(crate) fn reserve(

@@ -9,8 +9,8 @@ use super::{Amounts, Balance, BudgetLimit, OnHardLimit};
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, quota_home};
 use crate::quota::QuotaRowName;
+use crate::rule::view::{Stop, View};
 use crate::types::{BudgetId, BudgetName, Dimension, ExecutionId, Kind};
-use crate::view::{Stop, View};
 
 /// Reports the total usage of an execution to a budget. Reports that the budget has counted are not counted again.
 #[derive(Clone, Debug, PartialEq, Eq)]

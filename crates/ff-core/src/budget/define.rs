@@ -5,8 +5,8 @@ use super::ledger::BudgetLedger;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, quota_home};
 use crate::quota::contracts::QuotaDefined;
+use crate::rule::view::{Stop, View};
 use crate::types::BudgetId;
-use crate::view::{Stop, View};
 
 /// Stores the definition or the deletion of a budget at its home.
 #[derive(Clone, Debug, PartialEq, Eq)]

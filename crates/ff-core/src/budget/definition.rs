@@ -10,9 +10,9 @@ use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, namespace_partition};
 use crate::quota::{QuotaSet, QuotaSlot, Scope, change_set, name_digest, put_named};
+use crate::rule::view::{Stop, View};
 use crate::state::text_enum;
 use crate::types::{BudgetId, BudgetName, Dimension, Kind, Namespace, QuotaPolicyId, TimestampMs};
-use crate::view::{Stop, View};
 
 /// A limit on spending.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]

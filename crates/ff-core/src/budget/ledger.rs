@@ -8,8 +8,8 @@ use super::{Amounts, Budget, Period};
 use crate::limits;
 use crate::operation::command::Decision;
 use crate::quota::{Ledger, QuotaRow, QuotaRowName, SlotRow, SlotState};
+use crate::rule::view::{Miss, View};
 use crate::types::{BudgetId, ClaimId, Dimension, ExecutionId, LeaseEpoch, TimestampMs};
-use crate::view::{Miss, View};
 
 /// The balance of a budget.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

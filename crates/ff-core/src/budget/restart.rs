@@ -6,8 +6,8 @@ use super::ledger::BudgetLedger;
 use crate::engine_error::Code;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, quota_home};
+use crate::rule::view::{Stop, View};
 use crate::types::{BudgetId, TimestampMs};
-use crate::view::{Stop, View};
 
 /// Resets a budget. The next scheduled reset keeps its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

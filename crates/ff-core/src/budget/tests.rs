@@ -6,8 +6,8 @@ use uuid::Uuid;
 
 use super::contracts::*;
 use super::{Amounts, Budget, BudgetDefinition};
+use crate::backend::entropy::{Entropy, SeededEntropy};
 use crate::engine_error::{Code, Refusal};
-use crate::entropy::{Entropy, SeededEntropy};
 use crate::execution::contracts::{CompleteArgs, SubmitArgs};
 use crate::lease::contracts::{AdmittedClaimArgs, ClaimArgs};
 use crate::lease::{Fence, Holder};
@@ -17,7 +17,7 @@ use crate::operation::{Ask, Conditions};
 use crate::partition::PartitionConfig;
 use crate::payload::Payload;
 use crate::quota::contracts::*;
-use crate::samples::at;
+use crate::rule::samples::at;
 use crate::suspension::contracts::{ResumeArgs, SuspendArgs};
 use crate::suspension::{OperatorDecision, SuspendReason};
 use crate::token::{KeyRing, Secret};

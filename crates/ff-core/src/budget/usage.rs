@@ -15,8 +15,8 @@ use crate::lease::Fence;
 use crate::limits;
 use crate::operation::command::{Conditions, Decision, ExecutionCommand, found};
 use crate::quota::QuotaSet;
+use crate::rule::view::{Stop, View};
 use crate::types::{AttemptIndex, BudgetId, ExecutionId, IdempotencyKey, Kind, TimestampMs};
-use crate::view::{Stop, View};
 
 /// The usage of an execution.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

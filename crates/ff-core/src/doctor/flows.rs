@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Finding, Findings};
+use crate::backend::snapshot::Snapshot;
 use crate::execution::{AttemptSlot, Blocker, Execution, Outcome, Phase};
 use crate::flow::{Counts, Edge, EdgeState, Flow, Group, GroupState, Membership, PassMode, Propagation, entries};
 use crate::lease::LeaseEnding;
-use crate::snapshot::Snapshot;
 use crate::types::{ExecutionId, FlowId};
 
 /// Returns the findings about the flows of a partition.

@@ -1,10 +1,10 @@
 //! The doctor's checks of lanes.
 
 use super::{Finding, Findings};
-use crate::index::Index;
+use crate::backend::snapshot::Snapshot;
 use crate::lane::Lane;
 use crate::limits;
-use crate::snapshot::Snapshot;
+use crate::rule::index::Index;
 use crate::types::LaneId;
 
 /// Returns the findings about the lanes as a partition records them.
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(found(&renamed), ["I1"]);
         let unclaimable = |snapshot: &mut Snapshot| {
             let index = Index::LaneEligible(lane().lane, RequirementClass::parse("gpu").unwrap());
-            snapshot.indexes.insert(index, [(crate::samples::waiting().id, 0)].into());
+            snapshot.indexes.insert(index, [(crate::rule::samples::waiting().id, 0)].into());
         };
         assert_eq!(found(&unclaimable), ["I9"]);
     }

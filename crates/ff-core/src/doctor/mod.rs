@@ -10,11 +10,11 @@ mod workers;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use crate::backend::snapshot::Snapshot;
 use crate::execution::{Attempt, AttemptSlot, Blocker, Execution, Outcome, Phase};
 use crate::fairness;
-use crate::index::entries;
+use crate::rule::index::entries;
 use crate::singleton;
-use crate::snapshot::Snapshot;
 use crate::types::{ExecutionId, LeaseEpoch, TimestampMs};
 
 /// A violation of an invariant.
@@ -240,9 +240,9 @@ pub(crate) fn violated(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::Index;
     use crate::payload::Payload;
-    use crate::samples::{at, running, waiting, work};
+    use crate::rule::index::Index;
+    use crate::rule::samples::{at, running, waiting, work};
 
     fn healthy(execution: Execution) -> Snapshot {
         let mut snapshot = Snapshot::default();

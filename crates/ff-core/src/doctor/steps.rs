@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Finding, Findings};
-use crate::snapshot::Snapshot;
+use crate::backend::snapshot::Snapshot;
 use crate::step::{Step, StepCounter};
 
 /// Returns the findings about the recorded steps of executions.
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
     use crate::execution::Execution;
     use crate::payload::Payload;
-    use crate::samples::{at, running};
+    use crate::rule::samples::{at, running};
     use crate::step::{StepOutcome, StepRef};
     use crate::types::{AttemptIndex, StepName};
 

@@ -1,7 +1,7 @@
 //! The doctor's checks of streams.
 
 use super::{Finding, Findings};
-use crate::snapshot::Snapshot;
+use crate::backend::snapshot::Snapshot;
 use crate::stream::{StoredFrame, StreamMode, StreamRecord};
 
 /// Returns the findings about the streams of attempts.
@@ -54,7 +54,7 @@ mod tests {
     use super::super::violated;
     use super::*;
     use crate::execution::Execution;
-    use crate::samples::{at, running};
+    use crate::rule::samples::{at, running};
     use crate::stream::Frame;
     use crate::types::AttemptIndex;
 

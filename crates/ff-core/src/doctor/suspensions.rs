@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Finding, Findings};
+use crate::backend::snapshot::Snapshot;
 use crate::execution::{Execution, Phase};
-use crate::index::pending_waitpoints;
-use crate::snapshot::Snapshot;
+use crate::rule::index::pending_waitpoints;
 use crate::types::ExecutionId;
 
 /// Returns the findings about suspensions, waitpoints and signals.
@@ -142,8 +142,8 @@ mod tests {
     use super::super::violated;
     use super::*;
     use crate::execution::Execution;
-    use crate::fixture::ExecutionFixture;
-    use crate::samples::at;
+    use crate::rule::fixture::ExecutionFixture;
+    use crate::rule::samples::at;
     use crate::signal::Signal;
     use crate::token::{KeyRing, Secret};
     use crate::types::{Kid, SignalId, SuspensionId};

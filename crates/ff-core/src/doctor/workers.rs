@@ -1,8 +1,8 @@
 //! The doctor's checks of workers and of the feed of events.
 
 use super::{Finding, Findings};
+use crate::backend::snapshot::Snapshot;
 use crate::limits;
-use crate::snapshot::Snapshot;
 use crate::types::TimestampMs;
 
 /// Returns the findings about the workers whose home is this partition, and about its event feed.
@@ -41,7 +41,7 @@ mod tests {
     use super::super::violated;
     use super::*;
     use crate::event::{Event, EventKind, EventRecord, Feed};
-    use crate::samples::{at, waiting};
+    use crate::rule::samples::{at, waiting};
     use crate::signal::Position;
 
     fn record(now: TimestampMs, nth: u64) -> EventRecord {

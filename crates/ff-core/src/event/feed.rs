@@ -225,7 +225,7 @@ impl EventsPage {
 mod tests {
     use super::*;
     use crate::event::contracts::EventsArgs;
-    use crate::samples::{at, waiting};
+    use crate::rule::samples::{at, waiting};
 
     fn record(now: TimestampMs, nth: u64) -> EventRecord {
         let event = Event::new(&waiting().id, now, EventKind::Submitted);

@@ -5,8 +5,8 @@ use crate::engine_error::{Code, Refusal};
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, check_partition};
+use crate::rule::view::{Stop, View};
 use crate::types::TimestampMs;
-use crate::view::{Stop, View};
 
 /// Makes a partition record its events for some time, because its feed was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub fn follow(known: Option<&Feed>, now: TimestampMs) -> Option<Feed> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::at;
+    use crate::rule::samples::at;
 
     #[test]
     fn a_feed_continues_while_read_and_starts_again_after_it_lapsed() {

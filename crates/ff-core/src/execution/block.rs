@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::change::Change;
 use crate::engine_error::{Code, Refusal, check_limit};
 use crate::event::{Event, EventKind};
 use crate::execution::{Blocker, Execution, Phase};
@@ -12,8 +11,9 @@ use crate::lease::ClaimGrant;
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, check_partition};
+use crate::rule::change::Change;
+use crate::rule::view::{Stop, View, require_all};
 use crate::types::{ExecutionId, LeaseEpoch, QuotaPolicyId, TimestampMs};
-use crate::view::{Stop, View, require_all};
 
 /// Why an execution that is otherwise ready is blocked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -210,12 +210,12 @@ fn check_targets<'a>(partition: u16, ids: impl IntoIterator<Item = &'a Execution
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::due::{Due, fire};
-    use crate::entropy::{Entropy, SeededEntropy};
+    use crate::backend::entropy::{Entropy, SeededEntropy};
     use crate::execution::contracts::HoldArgs;
-    use crate::fixture::ExecutionFixture;
-    use crate::index::{Index, entries};
-    use crate::samples::{at, running, waiting, work};
+    use crate::rule::due::{Due, fire};
+    use crate::rule::fixture::ExecutionFixture;
+    use crate::rule::index::{Index, entries};
+    use crate::rule::samples::{at, running, waiting, work};
 
     fn quota(retry_at: Option<TimestampMs>) -> BlockDetail {
         let policy_id = QuotaPolicyId::from_uuid(uuid::Uuid::nil());

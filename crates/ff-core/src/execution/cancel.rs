@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::change::Change;
 use crate::engine_error::Refusal;
 use crate::execution::{AttemptOutcome, End, Execution, FinishedBy, Outcome, Phase};
 use crate::lease::LeaseEnding;
 use crate::operation::command::{Conditions, Decision, ExecutionCommand, check_message, found};
+use crate::rule::change::Change;
+use crate::rule::view::{Stop, View};
 use crate::state::PublicState;
 use crate::types::{ExecutionId, TimestampMs};
-use crate::view::{Stop, View};
 
 /// Cancels a live execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl Execution {
 mod tests {
     use super::*;
     use crate::engine_error::Code;
-    use crate::samples::{at, held, running, waiting};
+    use crate::rule::samples::{at, held, running, waiting};
 
     fn args() -> CancelArgs {
         CancelArgs { execution_id: waiting().id, reason: Some("changed my mind".into()), requested_by: None }

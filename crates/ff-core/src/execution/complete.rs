@@ -2,15 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::change::{Change, Write};
 use crate::engine_error::Refusal;
 use crate::execution::{AttemptOutcome, End, Execution, FinishedBy, Outcome};
 use crate::lease::{Fence, LeaseEnding};
 use crate::operation::command::{Conditions, Decision, ExecutionCommand, check_payload, found};
 use crate::payload::Payload;
+use crate::rule::change::{Change, Write};
+use crate::rule::view::{Stop, View};
 use crate::state::PublicState;
 use crate::types::{ExecutionId, TimestampMs};
-use crate::view::{Stop, View};
 
 /// Completes an execution with a result.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,7 +68,7 @@ pub fn complete(execution: &Execution, args: &CompleteArgs, now: TimestampMs) ->
 mod tests {
     use super::*;
     use crate::engine_error::Code;
-    use crate::samples::{at, held, running, waiting};
+    use crate::rule::samples::{at, held, running, waiting};
     use crate::types::LeaseEpoch;
 
     fn args(result: &'static str) -> CompleteArgs {

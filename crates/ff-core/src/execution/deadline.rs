@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::change::Change;
 use crate::engine_error::{Code, Refusal, check_limit};
 use crate::execution::{AttemptOutcome, End, Execution, FinishedBy, Outcome};
 use crate::lease::LeaseEnding;
 use crate::limits;
 use crate::operation::command::{Conditions, Decision, ExecutionCommand, found};
+use crate::rule::change::Change;
+use crate::rule::view::{Stop, View};
 use crate::types::{ExecutionId, TimestampMs};
-use crate::view::{Stop, View};
 
 /// Moves the deadline of a live execution, or gives it one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,8 +75,8 @@ pub fn expire(execution: &Execution, now: TimestampMs) -> Change {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::due::Due;
-    use crate::samples::{at, running, waiting};
+    use crate::rule::due::Due;
+    use crate::rule::samples::{at, running, waiting};
 
     fn to(deadline_at: TimestampMs) -> ExtendDeadlineArgs {
         ExtendDeadlineArgs { execution_id: waiting().id, deadline_at }

@@ -4,14 +4,14 @@
 use serde::{Deserialize, Serialize};
 
 use super::submit::Start;
-use crate::change::Change;
 use crate::engine_error::Refusal;
 use crate::event::{Event, EventKind};
 use crate::execution::{DelayReason, Execution, Phase};
 use crate::lease::{Fence, LeaseEnding};
 use crate::operation::command::{Conditions, Decision, ExecutionCommand, found};
+use crate::rule::change::Change;
+use crate::rule::view::{Stop, View};
 use crate::types::{ExecutionId, TimestampMs};
-use crate::view::{Stop, View};
 
 /// Releases the lease until a given time; the same attempt continues then.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ pub fn promote(execution: &Execution, now: TimestampMs) -> Change {
 mod tests {
     use super::*;
     use crate::execution::AttemptSlot;
-    use crate::samples::{at, held, running};
+    use crate::rule::samples::{at, held, running};
 
     fn args(start: Start) -> DelayArgs {
         DelayArgs { execution_id: running().id, fence: held(&running()), start }

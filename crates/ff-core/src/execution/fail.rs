@@ -3,15 +3,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::change::Change;
+use crate::backend::entropy::Nonce;
 use crate::engine_error::Refusal;
-use crate::entropy::Nonce;
 use crate::event::{Event, EventKind};
 use crate::execution::{AttemptOutcome, DelayReason, End, Execution, Failure, FinishedBy, Origin, Outcome, Phase};
 use crate::lease::{Fence, LeaseEnding};
 use crate::operation::command::{Conditions, Decision, ExecutionCommand, check_message, found};
+use crate::rule::change::Change;
+use crate::rule::view::{Stop, View};
 use crate::types::{ExecutionId, Kind, TimestampMs};
-use crate::view::{Stop, View};
 
 /// Fails the running attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,10 +118,10 @@ impl Execution {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::entropy::{Entropy, SeededEntropy};
     use crate::engine_error::Code;
-    use crate::entropy::{Entropy, SeededEntropy};
     use crate::policy::Backoff;
-    use crate::samples::{at, held, running};
+    use crate::rule::samples::{at, held, running};
 
     fn args(category: &str, permanent: bool) -> FailArgs {
         let execution = running();

@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::change::Change;
 use crate::engine_error::Refusal;
 use crate::event::{Event, EventKind};
 use crate::execution::{Blocker, Execution};
 use crate::operation::command::{Conditions, Decision, ExecutionCommand, check_message, found};
+use crate::rule::change::Change;
+use crate::rule::view::{Stop, View};
 use crate::state::PublicState;
 use crate::types::{ExecutionId, TimestampMs};
-use crate::view::{Stop, View};
 
 /// An operator's hold on an execution.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -125,10 +125,10 @@ mod tests {
     use crate::engine_error::Code;
     use crate::execution::contracts::{CancelArgs, ReplayArgs, Start, SubmitArgs};
     use crate::execution::{Phase, cancel};
-    use crate::fixture::ExecutionFixture;
     use crate::lease::contracts::RevokeArgs;
     use crate::lease::{expire, revoke};
-    use crate::samples::{RecordSet, at, running, waiting, work};
+    use crate::rule::fixture::ExecutionFixture;
+    use crate::rule::samples::{RecordSet, at, running, waiting, work};
 
     const OPERATOR: Phase = Phase::Blocked { on: Blocker::Operator, until: None };
 

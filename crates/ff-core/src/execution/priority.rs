@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::change::Change;
 use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, EventKind};
 use crate::execution::Execution;
 use crate::operation::command::{Conditions, Decision, ExecutionCommand, found};
+use crate::rule::change::Change;
+use crate::rule::view::{Stop, View};
 use crate::types::{ExecutionId, Priority, TimestampMs};
-use crate::view::{Stop, View};
 
 /// Changes the priority of a live execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,8 +59,8 @@ mod tests {
     use super::*;
     use crate::execution::cancel;
     use crate::execution::contracts::CancelArgs;
-    use crate::index::{Index, entries};
-    use crate::samples::{at, running, waiting};
+    use crate::rule::index::{Index, entries};
+    use crate::rule::samples::{at, running, waiting};
 
     fn args(priority: i64) -> ChangePriorityArgs {
         ChangePriorityArgs { execution_id: waiting().id, priority: Priority::new(priority).unwrap() }

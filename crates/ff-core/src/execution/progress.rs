@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::change::Change;
 use crate::engine_error::{Code, Refusal, check_limit};
 use crate::execution::Execution;
 use crate::lease::Fence;
 use crate::operation::command::{Conditions, Decision, ExecutionCommand, check_message, found};
+use crate::rule::change::Change;
+use crate::rule::view::{Stop, View};
 use crate::types::{ExecutionId, TimestampMs};
-use crate::view::{Stop, View};
 
 /// Reports the progress of the running attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ fn progress(execution: &Execution, args: &ProgressArgs, now: TimestampMs) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::{at, held, running};
+    use crate::rule::samples::{at, held, running};
 
     #[test]
     fn omitted_progress_fields_keep_their_value() {

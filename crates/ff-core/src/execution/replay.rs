@@ -2,15 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::change::{Change, Write};
 use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, EventKind};
 use crate::execution::{AttemptSlot, Execution, Origin, Phase};
 use crate::operation::command::{Conditions, Decision, ExecutionCommand, check_message, found};
+use crate::rule::change::{Change, Write};
+use crate::rule::view::{Stop, View};
 use crate::state::PublicState;
 use crate::step::{self, ForgottenSteps, StepPoint, StepsWrite};
 use crate::types::{ExecutionId, TimestampMs};
-use crate::view::{Stop, View};
 use crate::{flow, lane, singleton};
 
 /// Runs a finished execution again.
@@ -113,8 +113,8 @@ mod tests {
     use super::*;
     use crate::execution::cancel;
     use crate::execution::contracts::CancelArgs;
-    use crate::fixture::ExecutionFixture;
-    use crate::samples::{at, running};
+    use crate::rule::fixture::ExecutionFixture;
+    use crate::rule::samples::{at, running};
 
     fn args() -> ReplayArgs {
         ReplayArgs {

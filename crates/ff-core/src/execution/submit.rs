@@ -5,7 +5,6 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::change::{Change, KeyEntry, Write};
 use crate::engine_error::{Code, Refusal, check_limit};
 use crate::event::{Event, EventKind};
 use crate::execution::{AttemptSlot, DelayReason, Execution, ExecutionDefinition, Origin, Phase, Tags};
@@ -13,6 +12,8 @@ use crate::operation::command::{Command, Conditions, Decision, check_payload};
 use crate::partition::PartitionConfig;
 use crate::payload::Payload;
 use crate::policy::Policy;
+use crate::rule::change::{Change, KeyEntry, Write};
+use crate::rule::view::{Stop, View, require_all};
 use crate::singleton::{self, KeyConflict, KeyRule};
 use crate::state::PublicState;
 use crate::trace::TraceContext;
@@ -20,7 +21,6 @@ use crate::types::{
     ExecutionId, FairKey, IdempotencyKey, Kind, LaneId, Namespace, Priority, TimestampMs, is_derived,
     new_execution_uuid,
 };
-use crate::view::{Stop, View, require_all};
 use crate::{lane, limits};
 
 /// A submission. The submitter chooses the uuid, so that it can repeat a submission whose reply got lost.
@@ -272,7 +272,7 @@ pub(crate) fn create(args: &SubmitArgs, id: ExecutionId, now: TimestampMs) -> Ex
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::{RecordSet, at, work};
+    use crate::rule::samples::{RecordSet, at, work};
 
     fn keyed(text: &str) -> SubmitArgs {
         SubmitArgs { idempotency_key: Some(IdempotencyKey::parse(text).unwrap()), ..work() }

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::change::Change;
 use crate::engine_error::{Code, Refusal, check_limit};
 use crate::event::{Event, EventKind};
 use crate::execution::{Execution, Tags};
 use crate::limits;
 use crate::operation::command::{Conditions, Decision, ExecutionCommand, found};
+use crate::rule::change::Change;
+use crate::rule::view::{Stop, View};
 use crate::types::{ExecutionId, TagKey, TimestampMs};
-use crate::view::{Stop, View};
 
 /// Sets and removes tags of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,8 +68,8 @@ pub fn set_tags(execution: &Execution, args: &SetTagsArgs, now: TimestampMs) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::{Index, entries};
-    use crate::samples::{at, waiting};
+    use crate::rule::index::{Index, entries};
+    use crate::rule::samples::{at, waiting};
     use crate::types::TagValue;
 
     fn key(text: &str) -> TagKey {

@@ -5,9 +5,9 @@ use crate::execution::contracts::{CancelArgs, CompleteArgs, ExecutionInfo};
 use crate::execution::{
     AttemptSlot, BlockDetail, DelayReason, Execution, Failure, Hold, Origin, Phase, cancel, complete,
 };
-use crate::fixture::ExecutionFixture;
 use crate::lane::LaneSettings;
-use crate::samples::{at, held, running, waiting, work};
+use crate::rule::fixture::ExecutionFixture;
+use crate::rule::samples::{at, held, running, waiting, work};
 use crate::state::PublicState;
 use crate::types::{
     AttemptIndex, Capability, Kind, LaneId, Namespace, QuotaPolicyId, TimestampMs, WorkerId, WorkerInstanceId,

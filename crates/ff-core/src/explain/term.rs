@@ -283,7 +283,7 @@ mod tests {
     use super::*;
     use crate::execution::{Blocker, Phase};
     use crate::lease::ClaimGrant;
-    use crate::samples::{at, waiting};
+    use crate::rule::samples::{at, waiting};
 
     #[test]
     fn an_assigned_execution_names_its_worker() {

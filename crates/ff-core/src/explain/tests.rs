@@ -5,7 +5,7 @@ use super::*;
 use crate::execution::{BlockDetail, Blocker, DelayReason, Execution, Phase};
 use crate::lane::contracts::{Depth, LaneInfo, LanePlace};
 use crate::lane::{LaneSettings, LaneState};
-use crate::samples::{at, running, waiting};
+use crate::rule::samples::{at, running, waiting};
 use crate::state::PublicState;
 use crate::types::{LaneId, Namespace};
 use crate::worker::Worker;

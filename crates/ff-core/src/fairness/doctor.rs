@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::TurnQueue;
+use crate::backend::snapshot::Snapshot;
 use crate::doctor::{Finding, Findings};
 use crate::execution::Phase;
-use crate::snapshot::Snapshot;
 use crate::types::{FairKey, Kind, LaneId, RequirementClass};
 
 /// Returns the findings about the turns of keys. I8: the counts and lists of a key follow from its waiting executions.

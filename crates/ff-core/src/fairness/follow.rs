@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::{Turn, TurnName, TurnWrite};
-use crate::change::Change;
 use crate::execution::{Execution, Phase};
+use crate::rule::change::Change;
+use crate::rule::view::{Stop, View, require_all};
 use crate::types::ExecutionId;
-use crate::view::{Stop, View, require_all};
 
 /// Returns the writes of turns that follow from these changes. `decided` are writes that a rule has already decided on;
 /// the changes are applied on top of them.

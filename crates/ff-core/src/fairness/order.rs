@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Turn, TurnName, TurnQueue, TurnWrite, TurnsQuery};
 use crate::lane::Lane;
 use crate::limits;
+use crate::rule::view::{EligibleQuery, Stop, View, require_all};
 use crate::types::{ExecutionId, FairKey, Kind, RequirementClass};
-use crate::view::{EligibleQuery, Stop, View, require_all};
 
 /// A key with waiting executions that a claim may take.
 struct Candidate {

@@ -219,7 +219,7 @@ fn turns_that_do_not_follow_from_what_waits_are_found() {
     many(&mut fixture, "a", 1);
     let healthy = fixture.model.snapshot(0);
     let name = (lane().lane, key("a"));
-    let found = |damage: &dyn Fn(&mut crate::snapshot::Snapshot)| violated(examine, &healthy, damage);
+    let found = |damage: &dyn Fn(&mut crate::backend::snapshot::Snapshot)| violated(examine, &healthy, damage);
     assert_eq!(found(&|snapshot| drop(snapshot.turns.remove(&name))), ["I8", "I8", "I8"]);
     assert_eq!(found(&|snapshot| drop(snapshot.turn_queues.pop_first())), ["I8"]);
     assert_eq!(found(&|snapshot| snapshot.executions.clear()), ["I8"]);

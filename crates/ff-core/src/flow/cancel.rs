@@ -6,9 +6,9 @@ use super::{CancelPolicy, Flow, FlowCancel, FlowEventKind, Step, SweepAction};
 use crate::engine_error::{Code, Refusal};
 use crate::operation::command::{Command, Conditions, Decision, check_message};
 use crate::partition::{PartitionConfig, flow_partition};
+use crate::rule::view::{Stop, View};
 use crate::state::PublicState;
 use crate::types::FlowId;
-use crate::view::{Stop, View};
 
 /// A request to cancel a flow.
 #[derive(Clone, Debug, PartialEq, Eq)]

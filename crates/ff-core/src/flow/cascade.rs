@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::{PendingPropagation, Propagation, Step, StepOutcome};
 use crate::engine_error::Code;
 use crate::operation::command::{Conditions, Decision, ExecutionCommand, found};
+use crate::rule::view::{Stop, View};
 use crate::types::{ExecutionId, TimestampMs};
-use crate::view::{Stop, View};
 
 /// A request to notify the dependents of an execution that ended, within the bounds of one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

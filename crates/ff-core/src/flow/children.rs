@@ -8,8 +8,8 @@ use crate::event::{Event, EventKind};
 use crate::execution::{Blocker, Phase};
 use crate::lease::{Fence, LeaseEnding};
 use crate::operation::command::{Conditions, Decision, ExecutionCommand, found};
+use crate::rule::view::{Stop, View};
 use crate::types::ExecutionId;
-use crate::view::{Stop, View};
 
 /// A request of a holder to give up its lease until the join of its children is decided.
 #[derive(Clone, Debug, PartialEq, Eq)]

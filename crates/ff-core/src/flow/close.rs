@@ -6,8 +6,8 @@ use super::{FlowEventKind, FlowState, Step};
 use crate::engine_error::Code;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, flow_partition};
+use crate::rule::view::{Stop, View};
 use crate::types::FlowId;
-use crate::view::{Stop, View};
 
 /// A request to close a flow, so that it ends when its last member ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

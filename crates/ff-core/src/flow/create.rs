@@ -7,8 +7,8 @@ use super::{Counts, Flow, FlowEventKind, FlowState, Step};
 use crate::engine_error::{Code, Refusal};
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, flow_partition};
+use crate::rule::view::{Stop, View};
 use crate::types::{FlowId, TimestampMs};
-use crate::view::{Stop, View};
 
 /// A request to create a flow without members. The flow stays open until it is closed, so that it does not end between
 /// two additions.

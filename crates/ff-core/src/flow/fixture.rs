@@ -8,9 +8,9 @@ use super::contracts::{
     SubmitFlowArgs, SubmittedFlow,
 };
 use super::{CancelPolicy, Flow, FlowEventKind, Join, OnSatisfied, member_id};
+use crate::backend::entropy::{Entropy, SeededEntropy};
 use crate::doctor::examine;
 use crate::engine_error::{Code, Refusal};
-use crate::entropy::{Entropy, SeededEntropy};
 use crate::execution::contracts::{CompleteArgs, FailArgs, ReplayArgs};
 use crate::execution::{Execution, Failure};
 use crate::lease::contracts::{ClaimArgs, Task};
@@ -19,7 +19,7 @@ use crate::model::Model;
 use crate::operation::{Ask, Conditions, PumpArgs};
 use crate::partition::PartitionConfig;
 use crate::payload::Payload;
-use crate::samples::at;
+use crate::rule::samples::at;
 use crate::types::{ExecutionId, FlowId, Kind, NodeName, TimestampMs};
 
 /// A flow in a model, with a worker and a clock.

@@ -12,8 +12,8 @@ use crate::lease::Fence;
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, flow_partition};
+use crate::rule::view::{Stop, View};
 use crate::types::{ExecutionId, FlowId, IdempotencyKey};
-use crate::view::{Stop, View};
 
 /// A request to add members and edges to a live flow: all of them, or none.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,11 +2,11 @@
 //! finished dependents may run again after it.
 
 use super::{CancelPolicy, GroupState, Step, StepOutcome};
-use crate::change::Change;
 use crate::engine_error::Code;
 use crate::execution::Execution;
+use crate::rule::change::Change;
+use crate::rule::view::{Stop, View};
 use crate::types::TimestampMs;
-use crate::view::{Stop, View};
 
 /// Runs the step of a replay: `change` starts a finished execution again. The change of an execution without a flow is
 /// returned as it is.

@@ -11,8 +11,8 @@ use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, flow_partition};
 use crate::payload::Fingerprint;
+use crate::rule::view::{Stop, View};
 use crate::types::NodeName;
-use crate::view::{Stop, View};
 
 /// One part of a submission. The flow becomes visible with the last part.
 #[derive(Clone, Debug, PartialEq)]
@@ -235,7 +235,7 @@ mod tests {
         flow.parts(&parts[..2]);
         flow.now = flow.now + limits::STAGING_MS;
         assert!(flow.drain() > 1);
-        assert_eq!(flow.model.snapshot(0), crate::snapshot::Snapshot::default());
+        assert_eq!(flow.model.snapshot(0), crate::backend::snapshot::Snapshot::default());
         assert_eq!(flow.part(parts[2].clone()).unwrap_err().code, Code::FlowNotFound);
         flow.parts(&parts);
         assert_eq!(flow.flow().nodes, 451);

@@ -8,8 +8,8 @@ use crate::execution::Tags;
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, flow_partition};
+use crate::rule::view::{Stop, View};
 use crate::types::FlowId;
-use crate::view::{Stop, View};
 
 /// A request to add tags to a flow.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use super::{Lane, LaneState};
 use crate::engine_error::{Code, Refusal};
 use crate::execution::Execution;
+use crate::rule::view::{Stop, View};
 use crate::types::{FairKey, LaneId, Namespace};
-use crate::view::{Stop, View};
 
 /// The settings that new work takes over from its lane.
 pub(crate) struct LaneTerms<'v>(Option<&'v Lane>);

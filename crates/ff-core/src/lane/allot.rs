@@ -14,8 +14,8 @@ use crate::lease::contracts::ClaimArgs;
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, check_partition, lane_partition};
+use crate::rule::view::{Stop, View};
 use crate::types::{LaneId, Namespace, TimestampMs};
-use crate::view::{Stop, View};
 
 /// A request of a partition for a grant, to hand out work of a lane with a limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,7 +109,7 @@ fn longest_uncounted(lane: &Lane, now: TimestampMs) -> Vec<(u16, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hint::Hint;
+    use crate::backend::hint::Hint;
     use crate::lane::fixture::LaneFixture;
 
     fn full_of_work(limit: u32) -> LaneFixture {

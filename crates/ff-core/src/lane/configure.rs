@@ -9,8 +9,8 @@ use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, lane_partition};
 use crate::quota::Per;
+use crate::rule::view::{Stop, View};
 use crate::types::{FairKey, LaneId, Namespace};
-use crate::view::{Stop, View};
 
 /// A request to change the settings of a lane. Settings that are not named do not change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,8 +169,8 @@ fn set<T: Clone>(known: &mut Option<T>, to: &Setting<T>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::hint::Hint;
     use crate::execution::contracts::{CancelArgs, ReplayArgs, SubmitArgs};
-    use crate::hint::Hint;
     use crate::lane::contracts::CopyLaneArgs;
     use crate::lane::fixture::{LaneFixture, lane};
 

@@ -5,7 +5,7 @@ use super::recount::LaneCount;
 use crate::engine_error::Refusal;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, check_partition};
-use crate::view::{Stop, View};
+use crate::rule::view::{Stop, View};
 
 /// A request to copy the configuration of a lane to a partition.
 #[derive(Clone, Debug, PartialEq, Eq)]

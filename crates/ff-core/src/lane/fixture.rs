@@ -8,18 +8,18 @@ use super::contracts::{
     RecountLaneArgs, Setting, SettleLaneArgs,
 };
 use super::{Lane, LaneState};
+use crate::backend::entropy::{Entropy, SeededEntropy};
+use crate::backend::hint::Hint;
 use crate::doctor::examine;
 use crate::engine_error::Refusal;
-use crate::entropy::{Entropy, SeededEntropy};
 use crate::execution::contracts::{CompleteArgs, SubmitArgs};
-use crate::hint::Hint;
 use crate::lease::Holder;
 use crate::lease::contracts::{ClaimArgs, ClaimDecision, Task};
 use crate::model::Model;
 use crate::operation::{Ask, Conditions};
 use crate::partition::PartitionConfig;
 use crate::payload::Payload;
-use crate::samples::at;
+use crate::rule::samples::at;
 use crate::types::{ExecutionId, Kind, LaneId, Namespace, Priority, TimestampMs};
 
 pub(crate) const PARTITIONS: PartitionConfig =

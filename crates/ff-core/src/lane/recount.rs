@@ -6,8 +6,8 @@ use super::Lane;
 use crate::engine_error::Refusal;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, check_partition};
+use crate::rule::view::{Stop, View};
 use crate::types::{LaneId, Namespace, TimestampMs};
-use crate::view::{Stop, View};
 
 /// A request to a partition to count its held executions of a lane.
 #[derive(Clone, Debug, PartialEq, Eq)]

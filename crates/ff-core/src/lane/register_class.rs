@@ -9,8 +9,8 @@ use crate::engine_error::{Code, Refusal};
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, lane_partition};
+use crate::rule::view::{Stop, View};
 use crate::types::{LaneId, Namespace, RequirementClass};
-use crate::view::{Stop, View};
 
 /// A request to add requirement classes to a lane, at its home. Existing classes stay.
 #[derive(Clone, Debug, PartialEq, Eq)]

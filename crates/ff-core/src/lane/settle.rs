@@ -7,8 +7,8 @@ use super::recount::LaneCount;
 use crate::engine_error::{Code, Refusal, check_limit};
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, lane_partition};
+use crate::rule::view::{Stop, View};
 use crate::types::{LaneId, Namespace};
-use crate::view::{Stop, View};
 
 /// A report of the counts of partitions to the lane's home partition.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::change::Change;
 use crate::engine_error::{Code, Refusal, check_range};
 use crate::event::{Event, EventKind};
 use crate::execution::contracts::ExecutionInfo;
@@ -10,9 +9,10 @@ use crate::execution::{BlockDetail, Blocker, Execution, Phase};
 use crate::lease::{Holder, expire};
 use crate::limits;
 use crate::operation::command::{Conditions, Decision, ExecutionCommand, check_message, found};
+use crate::rule::change::Change;
+use crate::rule::view::{Stop, View};
 use crate::state::PublicState;
 use crate::types::{ExecutionId, FairKey, Kind, LaneId, Namespace, RequirementClass, TimestampMs, WorkerInstanceId};
-use crate::view::{Stop, View};
 
 /// Reserves an execution for one worker instance until `expires_at`; no other worker can claim it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -217,10 +217,10 @@ fn unassign(execution: &Execution, now: TimestampMs) -> Result<Change, Refusal> 
 mod tests {
     use super::*;
     use crate::execution::contracts::{BlockArgs, BlockTarget, CancelArgs, HoldArgs, Start, SubmitArgs};
-    use crate::fixture::ExecutionFixture;
     use crate::lease::contracts::ClaimArgs;
     use crate::operation::PumpArgs;
-    use crate::samples::{at, running, waiting, work};
+    use crate::rule::fixture::ExecutionFixture;
+    use crate::rule::samples::{at, running, waiting, work};
     use crate::types::LeaseEpoch;
 
     fn to(instance: &str) -> AssignArgs {

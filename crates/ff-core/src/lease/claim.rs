@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::admission::{Admission, AdmissionOutcome, AdmissionRequest};
-use crate::change::Change;
+use crate::backend::entropy::Nonce;
 use crate::engine_error::{Code, Refusal, check_limit, check_range};
-use crate::entropy::Nonce;
 use crate::event::{Event, EventKind};
 use crate::execution::{Attempt, AttemptSlot, Execution, FinishedBy, Origin, Phase, Tags};
 use crate::fairness::{self, TurnWrite};
@@ -18,13 +17,14 @@ use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, check_partition};
 use crate::policy::Policy;
+use crate::rule::change::Change;
+use crate::rule::view::{EligibleQuery, Stop, View, require_all};
 use crate::suspension::contracts::Resumption;
 use crate::trace::TraceContext;
 use crate::types::{
     AttemptId, AttemptIndex, Capability, ExecutionId, FairKey, FlowId, Kind, LaneId, LeaseId, Namespace, Priority,
     RequirementClass, TimestampMs,
 };
-use crate::view::{EligibleQuery, Stop, View, require_all};
 use crate::worker::contracts::check_capabilities;
 
 /// A request of a worker for executions of one lane on one partition.

@@ -10,8 +10,8 @@ use crate::lease::contracts::Claims;
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, check_partition};
+use crate::rule::view::{Stop, View, require_all};
 use crate::types::{ExecutionId, TimestampMs};
-use crate::view::{Stop, View, require_all};
 
 /// A claim of executions that every quota policy has admitted.
 #[derive(Clone, Debug, PartialEq, Eq)]

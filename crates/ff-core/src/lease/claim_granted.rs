@@ -9,7 +9,7 @@ use crate::lane::contracts::{Grant, LaneCount};
 use crate::lease::contracts::Claims;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, check_partition};
-use crate::view::{Stop, View, require_all};
+use crate::rule::view::{Stop, View, require_all};
 
 /// A claim with the grant that it needs.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! Expiry: a holder that does not renew its lease loses the execution, which then waits for another worker.
 
-use crate::change::Change;
 use crate::event::{Event, EventKind};
 use crate::execution::{AttemptOutcome, End, Execution, Failure, FinishedBy, Origin, Outcome};
 use crate::lease::LeaseEnding;
+use crate::rule::change::Change;
 use crate::types::{Kind, TimestampMs};
 
 /// Ends an expired lease, so that another worker can claim the execution. After as many expiries as the policy allows,
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
     use crate::engine_error::Code;
     use crate::execution::Phase;
-    use crate::samples::{at, held, running};
+    use crate::rule::samples::{at, held, running};
 
     #[test]
     fn an_expired_execution_waits_again_and_its_holder_is_refused() {

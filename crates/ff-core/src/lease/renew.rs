@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::claim::check_ttl;
-use crate::change::Change;
 use crate::engine_error::Refusal;
 use crate::execution::{Execution, Phase};
 use crate::lease::{Fence, Lease};
 use crate::operation::command::{Conditions, Decision, ExecutionCommand, found};
+use crate::rule::change::Change;
+use crate::rule::view::{Stop, View};
 use crate::types::{ExecutionId, TimestampMs};
-use crate::view::{Stop, View};
 
 /// A request of a holder to renew its lease.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ fn renew(execution: &Execution, args: &RenewArgs, now: TimestampMs) -> Result<(R
 mod tests {
     use super::*;
     use crate::engine_error::Code;
-    use crate::samples::{at, held, running};
+    use crate::rule::samples::{at, held, running};
 
     fn args(ttl: Option<u64>) -> RenewArgs {
         RenewArgs { execution_id: running().id, fence: held(&running()), lease_ttl_ms: ttl }

@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::change::Change;
 use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, EventKind};
 use crate::execution::{AttemptOutcome, Execution, Origin, Phase};
 use crate::lease::LeaseEnding;
 use crate::operation::command::{Conditions, Decision, ExecutionCommand, check_message, found};
+use crate::rule::change::Change;
+use crate::rule::view::{Stop, View};
 use crate::types::{ExecutionId, LeaseEpoch, LeaseId, TimestampMs};
-use crate::view::{Stop, View};
 
 /// A request to revoke the lease of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ pub fn revoke(execution: &Execution, args: &RevokeArgs, now: TimestampMs) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::{at, held, running, waiting};
+    use crate::rule::samples::{at, held, running, waiting};
 
     fn args(lease_id: Option<LeaseId>) -> RevokeArgs {
         RevokeArgs { execution_id: running().id, lease_id, reason: None }

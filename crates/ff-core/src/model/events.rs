@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::Model;
-use crate::change::Change;
+use crate::backend::snapshot::Snapshot;
 use crate::event::{EventCursor, EventRecord, EventsPart, Feed};
 use crate::limits;
+use crate::rule::change::Change;
 use crate::signal::Position;
-use crate::snapshot::Snapshot;
 
 /// The feeds of all partitions, and their recorded events.
 #[derive(Clone, Debug, Default)]

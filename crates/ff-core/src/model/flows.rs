@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::part;
+use crate::backend::snapshot::Snapshot;
 use crate::flow::{Edge, Flow, FlowChange, FlowEvent, FlowIndex, FlowKeyEntry, Group, entries};
-use crate::index::Score;
 use crate::limits;
-use crate::snapshot::Snapshot;
+use crate::rule::index::Score;
+use crate::rule::view::{EdgesOf, MembersOf, Side};
 use crate::types::{EdgeId, ExecutionId, FlowId, IdempotencyKey, TimestampMs};
-use crate::view::{EdgesOf, MembersOf, Side};
 
 /// Flows, their edges and groups, and their events.
 #[derive(Clone, Debug, Default)]

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use super::Model;
 use crate::backend::ReadyLane;
+use crate::backend::snapshot::Snapshot;
 use crate::fairness::{TurnQueue, TurnsQuery};
-use crate::index::Index;
 use crate::lane::contracts::{
     Depth, Depths, LaneInfo, LanePlace, LanesPage, LanesPageBuilder, ListLanesArgs, ListQueueArgs, QueueState,
     QueuedExecution, WorkQueue,
 };
 use crate::lease::contracts::Head;
-use crate::snapshot::Snapshot;
+use crate::rule::index::Index;
 use crate::types::{ExecutionId, LaneId, TimestampMs};
 
 impl Model {

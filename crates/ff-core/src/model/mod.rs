@@ -24,30 +24,30 @@ use self::streams::Streams;
 use self::suspension::SuspensionRecords;
 use self::turns::Turns;
 use crate::api_key::ApiKey;
-use crate::change::{Change, KeyEntry, Write};
+use crate::backend::hint::{
+    Hint, delivered, flow_hints, hints, lane_hints, quota_hints, schedule_hints, streamed, worker_hints,
+};
+use crate::backend::snapshot::Snapshot;
 use crate::engine_error::Refusal;
 use crate::execution::contracts::{Cursor, ListArgs};
 use crate::execution::{Attempt, Execution};
 use crate::flow::{Edge, Flow, FlowEvent};
-use crate::hint::{
-    Hint, delivered, flow_hints, hints, lane_hints, quota_hints, schedule_hints, streamed, worker_hints,
-};
-use crate::index::{Index, Score, entries};
 use crate::lane::Lane;
 use crate::lease::LeaseEvent;
 use crate::limits;
 use crate::operation::{Conditions, Decision, Operation, Reply};
 use crate::payload::Payload;
+use crate::rule::change::{Change, KeyEntry, Write};
+use crate::rule::index::{Index, Score, entries};
+use crate::rule::view::Stop;
 use crate::schedule::{Schedule, ScheduleRef};
 use crate::signal::Signal;
 use crate::singleton::KeyQueue;
-use crate::snapshot::Snapshot;
 use crate::suspension::Waitpoint;
 use crate::types::{
     EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, QueueName, SignalId, TimestampMs,
     WaitpointId, WorkerInstanceId,
 };
-use crate::view::Stop;
 use crate::worker::{Worker, WorkerChange};
 
 /// The state of the whole system.

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::Model;
 use crate::budget::UsageReportEntry;
 use crate::budget::contracts::{BudgetLedgerSums, PendingUsage, UsageBacklogArgs};
-use crate::index::Index;
 use crate::quota::contracts::{HeldSlot, KeyUse, QuotaKeysArgs, QuotaKeysPage, QuotaSlotsArgs, QuotaSlotsPage};
 use crate::quota::{QuotaRow, QuotaRowName, QuotaSet, QuotaWrites, SlotRow, SlotState};
+use crate::rule::index::Index;
 use crate::types::{BudgetId, ExecutionId, IdempotencyKey, Namespace, QuotaPolicyId};
 
 #[derive(Clone, Debug, Default)]

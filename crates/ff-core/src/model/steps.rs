@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Model, here};
-use crate::snapshot::Snapshot;
+use crate::backend::snapshot::Snapshot;
 use crate::step::contracts::StepsPage;
 use crate::step::{ForgottenSteps, Step, StepsWrite};
 use crate::types::ExecutionId;

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::Model;
+use crate::backend::snapshot::Snapshot;
 use crate::execution::Execution;
 use crate::limits;
-use crate::snapshot::Snapshot;
 use crate::stream::contracts::ReadStreamArgs;
 use crate::stream::{StoredFrame, StreamParts, StreamRecord, StreamWrite};
 use crate::types::{AttemptIndex, ExecutionId};

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::{Model, here, part};
-use crate::change::Change;
+use crate::backend::snapshot::Snapshot;
 use crate::execution::Execution;
-use crate::index::{Score, pending_waitpoints};
 use crate::limits;
 use crate::payload::Payload;
+use crate::rule::change::Change;
+use crate::rule::index::{Score, pending_waitpoints};
 use crate::signal::{Delivery, FeedPart, Position, RecordedSignal, Signal, SignalKeyEntry};
-use crate::snapshot::Snapshot;
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
 use crate::types::{ExecutionId, IdempotencyKey, SignalId, WaitpointId};

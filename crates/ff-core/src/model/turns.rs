@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::backend::snapshot::Snapshot;
 use crate::explain::AHEAD_MAX;
 use crate::fairness::{Turn, TurnName, TurnQueue, TurnWrite, TurnsQuery};
-use crate::snapshot::Snapshot;
 use crate::types::{FairKey, LaneId};
 
 #[derive(Clone, Debug, Default)]

@@ -6,16 +6,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Model;
 use crate::api_key::ApiKey;
 use crate::budget::UsageReportEntry;
-use crate::change::KeyEntry;
 use crate::event::Feed;
 use crate::execution::Execution;
 use crate::fairness::{Turn, TurnName, TurnsQuery};
 use crate::flow::{Edge, Flow, FlowKeyEntry, Group};
-use crate::index::{Index, Score, aged_score};
 use crate::lane::Lane;
 use crate::limits;
 use crate::payload::Payload;
 use crate::quota::{QuotaRow, QuotaRowName, QuotaSet};
+use crate::rule::change::KeyEntry;
+use crate::rule::index::{Index, Score, aged_score};
+use crate::rule::view::{DueQuery, EdgesOf, EligibleQuery, MembersOf, Miss, View};
 use crate::schedule::{Schedule, ScheduleRef};
 use crate::signal::SignalKeyEntry;
 use crate::singleton::KeyQueue;
@@ -27,7 +28,6 @@ use crate::types::{
     AttemptIndex, EdgeId, ExecutionId, FairKey, FlowId, IdempotencyKey, KeyId, Kind, LaneId, Namespace, Priority,
     QueueName, QuotaPolicyId, TimestampMs, WaitpointId, WorkerInstanceId,
 };
-use crate::view::{DueQuery, EdgesOf, EligibleQuery, MembersOf, Miss, View};
 use crate::worker::Worker;
 
 impl View for Model {

@@ -1,9 +1,8 @@
 //! A command: the arguments of one mutation, with the rule that decides it, and the types that all rules share.
 
 use crate::api_key::ApiKey;
-use crate::change::Change;
+use crate::backend::entropy::Nonce;
 use crate::engine_error::{Code, Refusal, check_limit};
-use crate::entropy::Nonce;
 use crate::event::Feed;
 use crate::execution::Execution;
 use crate::fairness::TurnWrite;
@@ -13,11 +12,12 @@ use crate::limits;
 use crate::partition::{PartitionConfig, check_id};
 use crate::payload::Payload;
 use crate::quota::QuotaWrites;
+use crate::rule::change::Change;
+use crate::rule::view::{Stop, View};
 use crate::schedule::ScheduleWrite;
 use crate::singleton::KeyQueue;
 use crate::token::KeyRing;
 use crate::types::{ExecutionId, TimestampMs};
-use crate::view::{Stop, View};
 use crate::worker::WorkerChange;
 
 /// The arguments of one mutation. The file that implements this for a type has its reply, its checks and its rule too.

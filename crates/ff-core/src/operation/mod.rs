@@ -2,10 +2,10 @@
 //! compare the values between stores.
 
 pub mod command;
+pub mod query;
 
 use crate::backend::{BoxedAnswer, Handle};
 use crate::contracts::*;
-use crate::due::PumpedPartition;
 use crate::engine_error::Refusal;
 use crate::event::Feed;
 use crate::fairness;
@@ -13,11 +13,12 @@ use crate::flow;
 use crate::lane::Lane;
 use crate::partition::PartitionConfig;
 use crate::quota::QuotaSet;
+use crate::rule::due::PumpedPartition;
+use crate::rule::view::{Stop, View};
 use crate::singleton;
-use crate::view::{Stop, View};
 
-pub use crate::due::PumpArgs;
 pub use crate::partition::check_id;
+pub use crate::rule::due::PumpArgs;
 pub use command::{Command, Conditions, ExecutionCommand};
 
 /// The answer to an operation, and its writes.

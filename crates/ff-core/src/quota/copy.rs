@@ -6,7 +6,7 @@ use super::{QuotaSet, QuotaWrites};
 use crate::engine_error::Refusal;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, check_partition};
-use crate::view::{Stop, View};
+use crate::rule::view::{Stop, View};
 
 /// Copies the policies of a namespace to a partition.
 #[derive(Clone, Debug, PartialEq, Eq)]

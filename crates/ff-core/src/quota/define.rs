@@ -6,8 +6,8 @@ use super::ledger::Ledger;
 use super::{QuotaPolicy, QuotaRow, QuotaRowName};
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, quota_home};
+use crate::rule::view::{Stop, View};
 use crate::types::QuotaPolicyId;
-use crate::view::{Stop, View};
 
 /// Sends a policy's definition, or its deletion, to the home of the policy.
 #[derive(Clone, Debug, PartialEq, Eq)]

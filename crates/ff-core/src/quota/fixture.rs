@@ -6,11 +6,11 @@ use uuid::Uuid;
 
 use super::contracts::*;
 use super::{QuotaPolicy, QuotaSet, Rate, Scope};
+use crate::backend::entropy::{Entropy, SeededEntropy};
+use crate::backend::hint::Hint;
 use crate::engine_error::Refusal;
-use crate::entropy::{Entropy, SeededEntropy};
 use crate::execution::Phase;
 use crate::execution::contracts::{CompleteArgs, SubmitArgs};
-use crate::hint::Hint;
 use crate::lease::Holder;
 use crate::lease::contracts::{AdmissionRequest, AdmittedClaim, AdmittedClaimArgs, ClaimArgs, Task};
 use crate::limits;
@@ -18,7 +18,7 @@ use crate::model::Model;
 use crate::operation::{Ask, Conditions};
 use crate::partition::PartitionConfig;
 use crate::payload::Payload;
-use crate::samples::at;
+use crate::rule::samples::at;
 use crate::types::{ClaimId, Kind, Namespace, QuotaName, TimestampMs};
 
 const PARTITIONS: PartitionConfig =

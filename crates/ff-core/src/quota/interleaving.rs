@@ -14,7 +14,7 @@ use crate::lease::Holder;
 use crate::lease::contracts::{AdmissionRequest, ClaimArgs, Task};
 use crate::limits;
 use crate::payload::Payload;
-use crate::samples::at;
+use crate::rule::samples::at;
 use crate::types::{ClaimId, ExecutionId, Kind, LeaseEpoch, TimestampMs};
 
 /// Returns a policy with waiting work of one customer.

@@ -10,8 +10,8 @@ use super::{QuotaPolicy, QuotaWrites, Rate};
 use crate::budget::{Balance, Budget, Draw};
 use crate::limits;
 use crate::operation::command::Decision;
+use crate::rule::view::{Miss, View, require_all};
 use crate::types::{ClaimId, ExecutionId, LeaseEpoch, QuotaPolicyId, TimestampMs};
-use crate::view::{Miss, View, require_all};
 
 /// The name of a row at the home of a policy.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

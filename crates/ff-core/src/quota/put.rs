@@ -10,8 +10,8 @@ use crate::engine_error::{Code, Refusal, check_limit, check_range};
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, namespace_partition};
+use crate::rule::view::{Stop, View};
 use crate::types::{Namespace, QuotaName, QuotaPolicyId, TimestampMs};
-use crate::view::{Stop, View};
 
 /// Creates, replaces or deletes a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -141,7 +141,7 @@ as_text!(Scope, Per);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::waiting;
+    use crate::rule::samples::waiting;
 
     #[test]
     fn a_scope_reads_back_as_it_is_written() {

@@ -11,8 +11,8 @@ use crate::engine_error::{Code, Refusal, check_limit};
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, quota_home};
+use crate::rule::view::{Stop, View};
 use crate::types::{ClaimId, ExecutionId, LeaseEpoch, QuotaPolicyId, TimestampMs};
-use crate::view::{Stop, View};
 
 /// Releases slots of a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Schedule, ScheduleRef, TickRecord};
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, schedule_partition};
-use crate::view::{Stop, View};
+use crate::rule::view::{Stop, View};
 
 /// Writes a schedule over a given version, or removes it.
 #[derive(Clone, Debug, PartialEq)]

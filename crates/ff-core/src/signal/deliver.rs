@@ -4,16 +4,16 @@ use serde::{Deserialize, Serialize};
 
 use super::open::{WaitpointRef, open};
 use super::{Effect, RecordedSignal, Signal, SignalKeyEntry, Source};
-use crate::change::Change;
 use crate::engine_error::{Code, Refusal, check_limit};
 use crate::execution::{Execution, Phase};
 use crate::limits;
 use crate::operation::command::{Conditions, Decision, ExecutionCommand, check_dedup_ttl};
 use crate::payload::Payload;
+use crate::rule::change::Change;
+use crate::rule::view::{Stop, View, require_all};
 use crate::suspension::{BufferedSignal, SignalMatch, SuspensionEnd, Waitpoint, WaitpointState, Weight};
 use crate::token::PresentedToken;
 use crate::types::{ExecutionId, IdempotencyKey, SignalId, SignalName, TimestampMs};
-use crate::view::{Stop, View, require_all};
 
 /// A signal from outside to an execution. The token is the only authorization.
 #[derive(Clone, Debug, PartialEq)]
@@ -200,9 +200,9 @@ mod tests {
     use super::*;
     use crate::execution::AttemptSlot;
     use crate::execution::contracts::{CancelArgs, SubmitArgs};
-    use crate::fixture::{ExecutionFixture, idempotency, key};
     use crate::policy::{Policy, TimeoutPolicy};
-    use crate::samples::{at, conditions, work};
+    use crate::rule::fixture::{ExecutionFixture, idempotency, key};
+    use crate::rule::samples::{at, conditions, work};
     use crate::suspension::contracts::SuspendArgs;
     use crate::suspension::{Condition, ResumePolicy};
     use crate::types::WaitpointId;
@@ -226,7 +226,7 @@ mod tests {
     }
 
     fn stage_lease(execution: &Execution) -> crate::types::LeaseId {
-        crate::samples::held(execution).lease_id
+        crate::rule::samples::held(execution).lease_id
     }
 
     #[test]

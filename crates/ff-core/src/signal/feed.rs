@@ -150,7 +150,7 @@ impl DeliveriesPage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::{at, waiting};
+    use crate::rule::samples::{at, waiting};
 
     fn delivery(now: TimestampMs, nth: u64) -> Delivery {
         let signal = Signal {

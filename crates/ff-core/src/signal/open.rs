@@ -2,10 +2,10 @@
 
 use crate::engine_error::Code;
 use crate::execution::Execution;
+use crate::rule::view::{Stop, View};
 use crate::suspension::Waitpoint;
 use crate::token::PresentedToken;
 use crate::types::{ExecutionId, TimestampMs, WaitpointId, WaitpointKey};
-use crate::view::{Stop, View};
 
 /// The address of a signal: a waitpoint by its id or by its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,8 +40,8 @@ pub(super) fn open<'v>(
 mod tests {
     use super::*;
     use crate::execution::contracts::CancelArgs;
-    use crate::fixture::{ExecutionFixture, key};
-    use crate::samples::at;
+    use crate::rule::fixture::{ExecutionFixture, key};
+    use crate::rule::samples::at;
     use crate::signal::Effect;
     use crate::signal::contracts::DeliverArgs;
     use crate::suspension::{Condition, Distinct};

@@ -1,8 +1,8 @@
 //! The doctor's checks of the queues of singleton and debounce keys.
 
+use crate::backend::snapshot::Snapshot;
 use crate::doctor::{Finding, Findings};
 use crate::execution::{Execution, Phase};
-use crate::snapshot::Snapshot;
 
 /// Returns all errors in the queues of singleton and debounce keys: I14, at most one execution of a singleton key runs.
 pub(crate) fn examine(snapshot: &Snapshot) -> Vec<Finding> {

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::change::Change;
 use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, EventKind};
 use crate::execution::{Blocker, Execution, Phase, unblock};
 use crate::limits;
+use crate::rule::change::Change;
+use crate::rule::view::{Stop, View};
 use crate::singleton::KeyQueue;
 use crate::types::{ExecutionId, TimestampMs};
-use crate::view::{Stop, View};
 
 /// Adds the resulting changes of other executions with the same keys, and returns the queues that change.
 pub(crate) fn follow(view: &dyn View, changes: &mut Vec<Change>, now: TimestampMs) -> Result<Vec<KeyQueue>, Stop> {

@@ -1,14 +1,14 @@
 //! Submission under a singleton or debounce key.
 
-use crate::change::{Change, Write};
 use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, EventKind};
 use crate::execution::contracts::{CancelArgs, SubmitArgs, SubmittedExecution};
 use crate::execution::{DelayReason, Execution, Phase, cancel};
 use crate::operation::command::Decision;
+use crate::rule::change::{Change, Write};
+use crate::rule::view::{Stop, View};
 use crate::singleton::{Debounce, DebounceState, KeyConflict, KeyRule, OnConflict, QueuePlace, follow};
 use crate::types::TimestampMs;
-use crate::view::{Stop, View};
 
 /// Decides a submission under a key. `new` applies when no other execution of the key is live.
 pub(crate) fn submit(

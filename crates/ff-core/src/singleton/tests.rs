@@ -3,16 +3,16 @@
 use uuid::Uuid;
 
 use super::*;
+use crate::backend::entropy::{Entropy, SeededEntropy};
+use crate::backend::snapshot::Snapshot;
 use crate::doctor::violated;
 use crate::engine_error::Code;
-use crate::entropy::{Entropy, SeededEntropy};
 use crate::execution::contracts::{CancelArgs, CompleteArgs, Start, SubmitArgs, SubmittedExecution};
-use crate::fixture::ExecutionFixture;
 use crate::operation::{Conditions, Operation, PumpArgs};
 use crate::partition::PartitionConfig;
 use crate::payload::Payload;
-use crate::samples::{at, work};
-use crate::snapshot::Snapshot;
+use crate::rule::fixture::ExecutionFixture;
+use crate::rule::samples::{at, work};
 
 fn keyed(nth: u128, rule: KeyRule) -> SubmitArgs {
     SubmitArgs { uuid: Uuid::from_u128(nth), key_rule: Some(Box::new(rule)), ..work() }
@@ -135,7 +135,7 @@ fn a_delayed_one_is_first_in_the_queue_all_the_same() {
 #[test]
 fn a_debounced_start_moves_with_each_submission_and_no_further_than_its_latest() {
     let mut fixture = ExecutionFixture::waiting(&debounced(1, "1"), at(0));
-    let until = |fixture: &ExecutionFixture| fixture.execution().due_at(crate::due::Due::Delayed);
+    let until = |fixture: &ExecutionFixture| fixture.execution().due_at(crate::rule::due::Due::Delayed);
     assert_eq!(until(&fixture), Some(at(1_000)));
     for (nth, now) in [(2, 700), (3, 1_400), (4, 9_500)] {
         let reply = fixture.ask(debounced(nth, &nth.to_string()), at(now)).unwrap();

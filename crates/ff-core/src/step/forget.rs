@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 use super::{ForgottenSteps, StepCounter, StepHead, StepKind, StepsWrite};
-use crate::change::Change;
 use crate::engine_error::Refusal;
 use crate::execution::{Execution, Outcome, Phase};
+use crate::rule::change::Change;
+use crate::rule::view::{Stop, View};
 use crate::types::{StepKey, StepName};
-use crate::view::{Stop, View};
 
 /// A recorded step or wait, identified by name and key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
@@ -82,7 +82,7 @@ pub(crate) fn forget_for_replay(
 mod tests {
     use super::*;
     use crate::execution::{Failure, FinishedBy};
-    use crate::samples::{RecordSet, at, running};
+    use crate::rule::samples::{RecordSet, at, running};
     use crate::step::{StepRef, StepResult};
     use crate::types::{AttemptIndex, ContentType, Kind};
 

@@ -5,14 +5,14 @@ use uuid::Uuid;
 
 use super::forget::not_undone;
 use super::{StepCounter, StepHead, StepPoint, StepsWrite};
-use crate::change::{Change, Write};
 use crate::engine_error::{Code, Refusal, check_limit};
 use crate::event::{Event, EventKind};
 use crate::execution::contracts::SubmitArgs;
 use crate::execution::{Execution, create};
 use crate::operation::command::{Conditions, Decision, ExecutionCommand, found};
+use crate::rule::change::{Change, Write};
+use crate::rule::view::{Stop, View, require_all};
 use crate::types::{ExecutionId, is_derived, new_execution_uuid};
-use crate::view::{Stop, View, require_all};
 use crate::{lane, limits};
 
 /// A new execution with the payload of another one and some of its steps. The caller supplies the uuid, so that a call

@@ -69,7 +69,7 @@ pub fn page_end(sizes: impl IntoIterator<Item = (u32, u64)>, limit: usize, bytes
 mod tests {
     use super::*;
     use crate::payload::Payload;
-    use crate::samples::at;
+    use crate::rule::samples::at;
     use crate::step::{StepOutcome, StepRef};
     use crate::types::{AttemptIndex, StepName};
 

@@ -1,14 +1,14 @@
 //! Recording: the holder records that a step is done, with its result, so that the step is not done again.
 
 use super::{Step, StepCounter, StepKind, StepOutcome, StepRef, StepsWrite};
-use crate::change::Change;
 use crate::engine_error::{Code, Refusal, check_limit};
 use crate::execution::{AttemptSlot, Execution};
 use crate::lease::Fence;
 use crate::limits;
 use crate::operation::command::{Conditions, Decision, ExecutionCommand, check_message, found};
+use crate::rule::change::Change;
+use crate::rule::view::{Stop, View};
 use crate::types::{AttemptIndex, ExecutionId, TimestampMs};
-use crate::view::{Stop, View};
 
 /// Records a step of the holder's execution, once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
     use crate::execution::Failure;
     use crate::payload::Payload;
-    use crate::samples::{RecordSet, at, conditions, held, running};
+    use crate::rule::samples::{RecordSet, at, conditions, held, running};
     use crate::types::{Kind, LeaseId, StepKey, StepName};
 
     fn named(name: &str, key: &str) -> StepRef {

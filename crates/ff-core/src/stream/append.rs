@@ -3,14 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Frame, StreamMode, StreamRecord, StreamWrite};
-use crate::change::Change;
 use crate::engine_error::{Code, Refusal, check_limit};
 use crate::execution::{AttemptSlot, Execution};
 use crate::lease::Fence;
 use crate::limits;
 use crate::operation::command::{Conditions, Decision, ExecutionCommand, found};
+use crate::rule::change::Change;
+use crate::rule::view::{Stop, View};
 use crate::types::{AttemptIndex, ExecutionId, FrameType, TimestampMs};
-use crate::view::{Stop, View};
 
 /// Appends frames to the stream of the attempt, all or none.
 #[derive(Clone, Debug, PartialEq)]
@@ -152,7 +152,7 @@ fn append(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::{at, held, running};
+    use crate::rule::samples::{at, held, running};
 
     fn args(frames: Vec<Frame>) -> AppendFramesArgs {
         let execution = running();
@@ -222,10 +222,11 @@ mod tests {
 
     #[test]
     fn only_the_holder_appends() {
-        let (mut shelf, execution) = (crate::samples::RecordSet::default(), running());
+        let (mut shelf, execution) = (crate::rule::samples::RecordSet::default(), running());
         let call = args(text(1));
         shelf.store(&execution, &[]);
-        let decide = |call: &AppendFramesArgs, ms| match call.decide(&shelf, &crate::samples::conditions(at(ms))) {
+        let decide = |call: &AppendFramesArgs, ms| match call.decide(&shelf, &crate::rule::samples::conditions(at(ms)))
+        {
             Err(Stop::Refused(refusal)) => Some(refusal.code),
             _ => None,
         };

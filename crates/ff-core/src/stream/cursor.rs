@@ -89,7 +89,7 @@ as_text!(StreamCursor);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::waiting;
+    use crate::rule::samples::waiting;
 
     #[test]
     fn a_cursor_is_read_as_it_was_written() {

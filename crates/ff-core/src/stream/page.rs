@@ -188,7 +188,7 @@ impl Room {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::{at, waiting};
+    use crate::rule::samples::{at, waiting};
     use crate::stream::{Frame, StreamMode};
     use crate::types::{ExecutionId, FrameType};
 

@@ -238,7 +238,7 @@ pub fn summarise(document: Option<&str>, patches: &[Frame]) -> Result<String, Re
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::at;
+    use crate::rule::samples::at;
 
     fn frames(count: usize, bytes: usize) -> Vec<Frame> {
         vec![Frame::text("x".repeat(bytes)); count]

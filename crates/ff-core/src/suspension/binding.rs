@@ -1,11 +1,11 @@
 //! The waitpoints of a new suspension: new ones, and pending ones with their early signals.
 
 use super::{PendingWaitpoint, SignalMatch, Suspension, Waitpoint, WaitpointState};
+use crate::backend::entropy::Nonce;
 use crate::engine_error::{Code, Refusal};
-use crate::entropy::Nonce;
 use crate::execution::Execution;
+use crate::rule::view::{Stop, View};
 use crate::types::{SuspensionId, TimestampMs, WaitpointId, WaitpointKey};
-use crate::view::{Stop, View};
 
 /// A waitpoint on which a suspension will wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,8 +92,8 @@ pub(super) fn weigh_early(suspension: &mut Suspension, waitpoints: &[Waitpoint])
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{ExecutionFixture, key};
-    use crate::samples::at;
+    use crate::rule::fixture::{ExecutionFixture, key};
+    use crate::rule::samples::at;
     use crate::suspension::contracts::{GrantedWaitpoint, SuspendArgs, SuspendOutcome};
     use crate::suspension::{Condition, Distinct};
 

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::{Waitpoint, WaitpointClosed, WaitpointState};
 use crate::engine_error::{Code, Refusal};
 use crate::operation::command::{Conditions, Decision, ExecutionCommand, check_message};
+use crate::rule::view::{Stop, View};
 use crate::types::{ExecutionId, WaitpointId};
-use crate::view::{Stop, View};
 
 /// Closes a waitpoint that no suspension has used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,8 +61,8 @@ impl ExecutionCommand for CloseWaitpointArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::ExecutionFixture;
-    use crate::samples::at;
+    use crate::rule::fixture::ExecutionFixture;
+    use crate::rule::samples::at;
 
     #[test]
     fn a_closed_waitpoint_accepts_nothing_and_is_closed_once() {

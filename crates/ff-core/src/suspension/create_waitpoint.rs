@@ -6,8 +6,8 @@ use crate::engine_error::{Code, Refusal, check_limit};
 use crate::lease::Fence;
 use crate::limits;
 use crate::operation::command::{Conditions, Decision, ExecutionCommand};
+use crate::rule::view::{Stop, View};
 use crate::types::{ExecutionId, WaitpointKey};
-use crate::view::{Stop, View};
 
 impl From<&Waitpoint> for GrantedWaitpoint {
     fn from(waitpoint: &Waitpoint) -> Self {
@@ -74,8 +74,8 @@ impl ExecutionCommand for CreateWaitpointArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::ExecutionFixture;
-    use crate::samples::at;
+    use crate::rule::fixture::ExecutionFixture;
+    use crate::rule::samples::at;
     use crate::token::WaitpointToken;
     use crate::types::WaitpointId;
 

@@ -51,7 +51,7 @@ macro_rules! open_text_enum {
             }
 
             fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                crate::schema::open_text_enum(&[$($word),*])
+                crate::types::schema::open_text_enum(&[$($word),*])
             }
         }
     )*};

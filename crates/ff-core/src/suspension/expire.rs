@@ -1,10 +1,10 @@
 //! Timeouts of suspensions and of pending waitpoints.
 
 use super::{CountedSignal, Suspension, SuspensionEnd, TimeoutBehavior};
-use crate::change::Change;
 use crate::event::{Event, EventKind};
 use crate::execution::{AttemptOutcome, End, Execution, Failure, FinishedBy, Outcome, Phase};
 use crate::lease::LeaseEnding;
+use crate::rule::change::Change;
 use crate::signal::{Effect, RecordedSignal, Signal, Source};
 use crate::types::{Kind, SignalId, SignalName, TimestampMs};
 
@@ -80,8 +80,8 @@ mod tests {
     use super::*;
     use crate::engine_error::Code;
     use crate::execution::AttemptOutcome;
-    use crate::fixture::ExecutionFixture;
-    use crate::samples::at;
+    use crate::rule::fixture::ExecutionFixture;
+    use crate::rule::samples::at;
     use crate::suspension::contracts::{GrantedWaitpoint, SuspendArgs, Timeout};
     use crate::suspension::{Condition, ResumePolicy, ResumedBy};
 

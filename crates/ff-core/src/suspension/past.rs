@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{BoundWaitpoint, CountedSignal, OperatorDecision, ResumedBy, SuspendReason, Suspension};
-use crate::change::Change;
 use crate::event::{Event, EventKind};
 use crate::execution::{DelayReason, Execution, Phase};
+use crate::rule::change::Change;
 use crate::types::{LeaseEpoch, SourceIdentity, SuspensionId, TimestampMs};
 
 /// The last suspension of an execution. Its signals remain available until the next suspension or a replay, so that an
@@ -122,8 +122,8 @@ impl Execution {
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::ExecutionFixture;
-    use crate::samples::at;
+    use crate::rule::fixture::ExecutionFixture;
+    use crate::rule::samples::at;
 
     #[test]
     fn a_try_that_starts_over_still_finds_its_signals() {

@@ -58,8 +58,8 @@ impl ResumePolicy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{ExecutionFixture, key};
-    use crate::samples::at;
+    use crate::rule::fixture::{ExecutionFixture, key};
+    use crate::rule::samples::at;
     use crate::suspension::Condition;
     use crate::suspension::contracts::SuspendArgs;
     use crate::types::SignalName;

@@ -9,11 +9,11 @@ use crate::execution::{Execution, Phase};
 use crate::limits;
 use crate::operation::command::{Conditions, Decision, ExecutionCommand, check_message, found};
 use crate::payload::Payload;
+use crate::rule::view::{Stop, View};
 use crate::signal::contracts::check_signal_payload;
 use crate::signal::{Effect, RecordedSignal, Signal, Source};
 use crate::state::PublicState;
 use crate::types::{ExecutionId, SignalName, SourceIdentity, SuspensionId};
-use crate::view::{Stop, View};
 
 /// Ends a suspension by an operator's decision, although its condition is not met.
 #[derive(Clone, Debug, PartialEq)]
@@ -138,8 +138,8 @@ fn name(decision: OperatorDecision) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{ExecutionFixture, key};
-    use crate::samples::at;
+    use crate::rule::fixture::{ExecutionFixture, key};
+    use crate::rule::samples::at;
     use crate::suspension::contracts::SuspendArgs;
     use crate::suspension::{Condition, Distinct, ResumePolicy, ResumedBy};
 

@@ -7,15 +7,15 @@ use super::{
     BoundWaitpoint, Condition, PastSuspension, ResumePolicy, SuspendReason, SuspendedBy, Suspension, SuspensionEnd,
     Tally, TimeoutBehavior, Waitpoint,
 };
-use crate::change::Change;
 use crate::engine_error::{Code, Refusal, check_limit};
 use crate::event::{Event, EventKind};
 use crate::execution::{Execution, Phase};
 use crate::lease::{Fence, Lease, LeaseEnding};
 use crate::limits;
 use crate::operation::command::{Conditions, Decision, ExecutionCommand, check_dedup_ttl, check_message};
+use crate::rule::change::Change;
+use crate::rule::view::{Stop, View};
 use crate::types::{ExecutionId, IdempotencyKey, SuspensionId, TimestampMs, WaitpointId, WaitpointKey};
-use crate::view::{Stop, View};
 
 /// Suspends an execution until its condition is met.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -221,9 +221,9 @@ fn already_satisfied(execution: &Execution, suspension: &Suspension, now: Timest
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{ExecutionFixture, idempotency};
     use crate::lease::contracts::RenewArgs;
-    use crate::samples::{at, conditions, held, running};
+    use crate::rule::fixture::{ExecutionFixture, idempotency};
+    use crate::rule::samples::{at, conditions, held, running};
     use crate::types::LeaseEpoch;
 
     #[test]

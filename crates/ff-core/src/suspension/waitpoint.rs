@@ -4,9 +4,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::BoundWaitpoint;
-use crate::change::Change;
 use crate::engine_error::{Code, Refusal};
 use crate::execution::{Execution, Phase};
+use crate::rule::change::Change;
 use crate::signal::Source;
 use crate::state::text_enum;
 use crate::token::{KeyRing, PresentedToken, WaitpointToken};

@@ -91,7 +91,7 @@ impl KeyRing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::at;
+    use crate::rule::samples::at;
     use uuid::Uuid;
 
     fn ring() -> KeyRing {

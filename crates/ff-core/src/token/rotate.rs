@@ -7,8 +7,8 @@ use crate::engine_error::{Code, Refusal, check_limit};
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, check_partition};
+use crate::rule::view::{Stop, View};
 use crate::types::{Kid, TimestampMs};
-use crate::view::{Stop, View};
 
 /// Makes an operator's secret current on every partition. Each partition has its own
 /// copy, because it verifies in its own slot.
@@ -114,7 +114,7 @@ fn rotate(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::at;
+    use crate::rule::samples::at;
     use crate::token::contracts::Kids;
 
     fn args(kid: &str, secret: &str, grace_ms: u64) -> RotateSecretArgs {

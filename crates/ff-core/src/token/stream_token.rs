@@ -109,7 +109,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::samples::at;
+    use crate::rule::samples::at;
     use crate::token::{RingKey, Secret};
     use crate::types::{WaitpointId, WaitpointKey};
 

@@ -100,7 +100,7 @@ macro_rules! checked_text {
             }
 
             fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                crate::schema::text($least, $limit, stringify!($refused))
+                crate::types::schema::text($least, $limit, stringify!($refused))
             }
         }
 

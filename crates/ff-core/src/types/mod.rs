@@ -7,6 +7,7 @@ mod execution_id;
 mod execution_uuid;
 mod names;
 mod numbers;
+pub(crate) mod schema;
 mod text;
 mod uuids;
 

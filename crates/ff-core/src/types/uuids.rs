@@ -62,7 +62,7 @@ macro_rules! uuid_ids {
             }
 
             fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                crate::schema::uuid()
+                crate::types::schema::uuid()
             }
         }
 

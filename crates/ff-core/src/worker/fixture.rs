@@ -6,7 +6,7 @@ use crate::engine_error::Refusal;
 use crate::model::Model;
 use crate::operation::Ask;
 use crate::partition::worker_partition;
-use crate::samples::conditions;
+use crate::rule::samples::conditions;
 use crate::types::{Capability, TimestampMs, WorkerId, WorkerInstanceId};
 use crate::worker::Worker;
 

@@ -6,8 +6,8 @@ use super::{Worker, WorkerChange};
 use crate::engine_error::{Code, Refusal};
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, worker_partition};
+use crate::rule::view::{Stop, View};
 use crate::types::{Namespace, TimestampMs, WorkerInstanceId};
-use crate::view::{Stop, View};
 
 /// Keeps a worker instance registered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ fn gone() -> Refusal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::at;
+    use crate::rule::samples::at;
     use crate::worker::fixture::{WorkerFixture, instance, registration};
 
     #[test]

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, worker_partition};
+use crate::rule::view::{Stop, View};
 use crate::types::{Namespace, WorkerInstanceId};
-use crate::view::{Stop, View};
 
 /// Removes a worker instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl Command for LeaveArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::at;
+    use crate::rule::samples::at;
     use crate::worker::fixture::{WorkerFixture, instance, registration};
 
     #[test]

@@ -9,8 +9,8 @@ use crate::engine_error::{Code, Refusal, check_limit, check_range};
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, worker_partition};
+use crate::rule::view::{Stop, View};
 use crate::types::{Capability, Kind, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
-use crate::view::{Stop, View};
 
 /// Registers a worker instance and the work that it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,7 +124,7 @@ impl Command for RegisterWorkerArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::at;
+    use crate::rule::samples::at;
     use crate::worker::contracts::{HeartbeatArgs, LeaveArgs, LeftWorker};
     use crate::worker::fixture::{WorkerFixture, instance, registration};
 

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, worker_partition};
+use crate::rule::view::{Stop, View};
 use crate::types::WorkerInstanceId;
-use crate::view::{Stop, View};
 
 /// Removes a worker instance whose heartbeats have stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Command for SweepWorkerArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::at;
+    use crate::rule::samples::at;
     use crate::worker::fixture::{WorkerFixture, instance, registration};
 
     #[test]

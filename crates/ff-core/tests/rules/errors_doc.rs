@@ -21,7 +21,7 @@ those, ask again or look.
 | expected | Something is absent, as it normally can be; continue. |
 | soft_error | Worth a warning only. |
 
-The page is made from the table in `crates/ff-core/src/error_table.rs` by
+The page is made from the table in `crates/ff-core/src/engine_error/table.rs` by
 `FF_BLESS=1 cargo test -p ff-core --test rules errors_doc`.
 
 | code | class | HTTP status | what was wrong |

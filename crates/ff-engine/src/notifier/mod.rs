@@ -10,12 +10,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use event_tail::{EventTail, ReadSoFar, TailAnswer};
+use ff_core::backend::hint::{Hint, Hints};
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::engine_error::Refusal;
 use ff_core::event::contracts::{EventsArgs, EventsPage};
 use ff_core::execution::contracts::ExecutionEnd;
 use ff_core::flow::contracts::{FlowEnd, FlowEventsArgs, FlowEventsPage};
-use ff_core::hint::{Hint, Hints};
 use ff_core::lease::contracts::{Control, ControlArgs, check_wait};
 use ff_core::signal::contracts::{DeliveriesArgs, DeliveriesPage};
 use ff_core::stream::contracts::{ReadStreamArgs, StreamPage};

@@ -13,9 +13,9 @@ use ff_core::contracts::{
     SubmittedExecution, SubmittedFlow, UsageInfo,
 };
 use ff_core::explain::{Explanation, LaneExplanation};
+use ff_core::operation::query::{Query, QueryReply};
 use ff_core::operation::{Operation, Reply};
 use ff_core::partition::PartitionConfig;
-use ff_core::query::{Query, QueryReply};
 use ff_core::quota::QuotaPolicy;
 use ff_core::schedule::TickRecord;
 use ff_core::token::StreamToken;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ff_core::backend::EngineStore;
-use ff_core::hint::Hint;
+use ff_core::backend::hint::Hint;
 use ff_core::types::EngineId;
 use tokio::task::JoinSet;
 use tokio::time::Instant;

@@ -11,10 +11,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ff_core::backend::hint::Hint;
 use ff_core::backend::{Answer, EngineStore, PartitionStatus};
 use ff_core::contracts::WorkQueue;
-use ff_core::due::PumpedPartition;
-use ff_core::hint::Hint;
+use ff_core::rule::due::PumpedPartition;
 use ff_core::types::{EngineId, TimestampMs};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;

@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
+use ff_core::backend::hint::Hint;
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::contracts::{PartitionTick, ScheduleRef};
-use ff_core::hint::Hint;
 use ff_core::schedule::StartedWork;
 use ff_core::types::TimestampMs;
 use tokio::task::JoinSet;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use ff_core::backend::clock::{Clock, ManualClock};
 use ff_core::backend::{EngineStore, Perform};
-use ff_core::clock::{Clock, ManualClock};
 use ff_core::engine_error::Code;
 use ff_core::execution::contracts::{CancelArgs, Start, SubmitArgs};
 use ff_core::partition::worker_partition;

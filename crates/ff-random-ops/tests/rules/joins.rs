@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use ff_core::backend::entropy::{Entropy, SeededEntropy};
 use ff_core::contracts::{CancelFlowArgs, CompleteArgs, EdgeSpec, FailArgs, NodeSpec, PumpArgs, SubmitFlowArgs};
-use ff_core::entropy::{Entropy, SeededEntropy};
 use ff_core::execution::{Failure, Outcome, Phase};
 use ff_core::flow::{CancelPolicy, FlowState, Join, OnSatisfied};
 use ff_core::limits;

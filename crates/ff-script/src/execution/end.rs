@@ -1,8 +1,8 @@
 //! Functions that end an execution: its holder completes or fails it, or a caller cancels it.
 
 use bytes::Bytes;
+use ff_core::backend::entropy::Nonce;
 use ff_core::contracts::{CancelArgs, CancelledExecution, CompleteArgs, CompletedExecution, FailArgs, FailedAttempt};
-use ff_core::entropy::Nonce;
 use ff_core::lease::Fence;
 use ff_core::payload::Payload;
 use ff_core::types::TimestampMs;

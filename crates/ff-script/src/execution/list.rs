@@ -1,7 +1,7 @@
 //! Listing the executions of a partition, newest first.
 
 use ff_core::contracts::{Cursor, Filter};
-use ff_core::index::Index;
+use ff_core::rule::index::Index;
 use ff_core::types::TimestampMs;
 
 use super::{index_keys, moment, tag_items};

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
+use ff_core::backend::entropy::Nonce;
 use ff_core::contracts::{
     AdmissionRequest, AdmittedClaimArgs, AdmittedClaims, ClaimArgs, ClaimedExecution, Claims, GrantedClaimArgs, Head,
     LaneCount, Resumption, StepsPage, Task, TaskFlow,
 };
-use ff_core::entropy::Nonce;
 use ff_core::execution::{Origin, Tags};
 use ff_core::lease::Fence;
 use ff_core::payload::Payload;

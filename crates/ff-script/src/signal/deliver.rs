@@ -1,8 +1,8 @@
 //! Delivering signals to executions.
 
+use ff_core::backend::entropy::Nonce;
 use ff_core::contracts::{DeliverArgs, DeliveredSignal, WaitpointRef};
 use ff_core::engine_error::Code;
-use ff_core::entropy::Nonce;
 use ff_core::token::{KeyRing, PresentedToken, RingKey, Secret, WaitpointToken};
 use ff_core::types::{ExecutionId, Kid, TimestampMs, WaitpointId, WaitpointKey};
 

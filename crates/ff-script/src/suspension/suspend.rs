@@ -1,12 +1,12 @@
 //! Functions that suspend an execution, and that end a suspension by an operator's decision.
 
 use bytes::Bytes;
+use ff_core::backend::entropy::Nonce;
 use ff_core::contracts::{
     GrantedWaitpoint, ResumeArgs, ResumeExecutionArgs, ResumeExecutionResult, ResumedExecution, SuspendArgs,
     SuspendExecutionArgs, SuspendExecutionResult, SuspendOutcome, SuspendedExecution, Timeout, WaitpointBinding,
 };
 use ff_core::engine_error::Refusal;
-use ff_core::entropy::Nonce;
 use ff_core::keys::{ExecKeyContext, IndexKeys};
 use ff_core::limits;
 use ff_core::token::{KeyRing, WaitpointToken};

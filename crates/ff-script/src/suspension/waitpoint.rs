@@ -1,10 +1,10 @@
 //! Functions for waitpoints outside a suspension: creating them ahead of it, closing and reading them.
 
+use ff_core::backend::entropy::Nonce;
 use ff_core::contracts::{
     CloseWaitpointArgs, CloseWaitpointResult, ClosedWaitpoint, CreatePendingWaitpointArgs,
     CreatePendingWaitpointResult, CreateWaitpointArgs, GrantedWaitpoint,
 };
-use ff_core::entropy::Nonce;
 use ff_core::suspension::{BufferedSignal, Waitpoint, WaitpointState};
 use ff_core::types::{AttemptIndex, ExecutionId, IdempotencyKey, SignalId, WaitpointId};
 

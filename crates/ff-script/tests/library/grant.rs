@@ -1,8 +1,8 @@
 //! Grants of single executions: every refusal, and claims of one execution by the published names.
 
+use ff_core::backend::entropy::{Entropy, SystemEntropy};
 use ff_core::contracts::{AssignArgs, ConfigureLaneArgs, CopyLaneArgs, HoldArgs};
 use ff_core::engine_error::Code;
-use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::lane::LaneState;
 use ff_core::lease::Holder;
 use ff_core::types::{ExecutionId, LaneId, Namespace, WorkerInstanceId};

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use ff_core::backend::entropy::{Entropy, SystemEntropy};
 use ff_core::contracts::{CompleteArgs, DelayArgs, FailArgs, Start, SubmitArgs};
-use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::execution::Failure;
 use ff_core::keys::{ExecKeyContext, IndexKeys, global_config_partitions, idempotency_key};
 use ff_core::partition::{Partition, PartitionFamily};

@@ -1,8 +1,8 @@
 //! Policies that other programs may send: with absent or wrong fields.
 
 use bytes::Bytes;
+use ff_core::backend::entropy::{Entropy, SystemEntropy};
 use ff_core::contracts::{FailArgs, FailedAttempt};
-use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::execution::Failure;
 use ff_core::policy::Policy;
 use ff_core::types::{ExecutionId, TimestampMs};

@@ -6,13 +6,13 @@ use Call::*;
 use Code::*;
 use Situation::*;
 use bytes::Bytes;
+use ff_core::backend::entropy::{Entropy, SystemEntropy};
 use ff_core::budget::budget_id;
 use ff_core::contracts::{
     CancelArgs, CompleteArgs, DelayArgs, FailArgs, ProgressArgs, RenewArgs, ReplayArgs, ReportUsageArgs,
     ResetBudgetArgs, RevokeArgs, Start, StepPoint, SubmitArgs,
 };
 use ff_core::engine_error::Code;
-use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::execution::Failure;
 use ff_core::lease::Fence;
 use ff_core::limits;

@@ -1,9 +1,9 @@
 //! States of an execution before a call.
 
 use bytes::Bytes;
+use ff_core::backend::entropy::{Entropy, SystemEntropy};
 use ff_core::contracts::{ClaimArgs, CompleteArgs, RevokeArgs, SubmitArgs, Task};
 use ff_core::engine_error::Code;
-use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::lease::{Fence, Holder};
 use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use ff_core::backend::{BoxedAnswer, Perform};
+use ff_core::operation::query::{Query, QueryReply};
 use ff_core::operation::{Operation, Reply};
 use ff_core::partition::PartitionConfig;
-use ff_core::query::{Query, QueryReply};
 
 use super::{HttpConnectError, HttpConnection, HttpOptions};
 

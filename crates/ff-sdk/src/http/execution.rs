@@ -5,8 +5,8 @@ use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
     Attempts, ExecutionEnd, ExecutionInfo, Filter, ListArgs, Page, SubmitArgs, SubmittedExecution, UsageInfo,
 };
+use ff_core::operation::query::{Describe, ReadAttempts, ReadPayload, ReadResult, ReadUsage};
 use ff_core::payload::Payload;
-use ff_core::query::{Describe, ReadAttempts, ReadPayload, ReadResult, ReadUsage};
 use ff_core::types::ExecutionId;
 
 use super::HttpConnection;

@@ -6,7 +6,7 @@ use ff_core::contracts::{
     CancelFlowArgs, CreateFlowArgs, EdgesPage, FlowCancelled, FlowEdgesArgs, FlowEventsArgs, FlowEventsPage, FlowInfo,
     FlowMembersArgs, FlowsPage, GrowFlowArgs, GrownFlow, ListFlowsArgs, MembersPage, SubmittedFlow,
 };
-use ff_core::query::DescribeFlow;
+use ff_core::operation::query::DescribeFlow;
 use ff_core::types::FlowId;
 
 use super::HttpConnection;

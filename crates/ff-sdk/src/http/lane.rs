@@ -3,7 +3,7 @@
 use ff_api::{LanesQuery, Limit, NamespaceQuery};
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{LaneInfo, LanesPage, ListLanesArgs};
-use ff_core::query::DescribeLane;
+use ff_core::operation::query::DescribeLane;
 
 use super::HttpConnection;
 use super::error::unreadable;

@@ -5,7 +5,7 @@ use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
     DeliverArgs, DeliveredSignal, DeliveriesArgs, DeliveriesPage, ReceivedSignal, SignalsArgs, SignalsPage,
 };
-use ff_core::query::ReadSignal;
+use ff_core::operation::query::ReadSignal;
 
 use super::HttpConnection;
 use super::error::unreadable;

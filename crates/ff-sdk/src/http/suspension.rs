@@ -6,7 +6,7 @@ use ff_core::contracts::{
     CloseWaitpointArgs, ClosedWaitpoint, PartitionKids, ResumeArgs, ResumedExecution, SuspendArgs, SuspendedExecution,
     WaitpointInfo,
 };
-use ff_core::query::{ListKids, ListWaitpoints, MintToken};
+use ff_core::operation::query::{ListKids, ListWaitpoints, MintToken};
 use ff_core::suspension::OperatorDecision;
 use ff_core::token::WaitpointToken;
 

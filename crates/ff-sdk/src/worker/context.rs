@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use ff_core::backend::outage::OutageLog;
 use ff_core::backend::{EngineBackend, LongPoll};
 use ff_core::contracts::{Input, ProgressArgs, Task, TaskFlow};
-use ff_core::outage::OutageLog;
 use ff_core::payload::Payload;
 use ff_core::trace::TraceContext;
 use ff_core::types::ExecutionId;

@@ -5,9 +5,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
+use ff_core::backend::outage::OutageLog;
 use ff_core::backend::{EngineBackend, LongPoll};
 use ff_core::lease::Holder;
-use ff_core::outage::OutageLog;
 use ff_core::types::{Capability, Kind, LaneId, Namespace};
 
 use super::handler::SharedHandler;

@@ -4,15 +4,15 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use ff_core::backend::hint::{Hint, Hints};
+use ff_core::backend::outage::OutageLog;
 use ff_core::backend::{BoxedAnswer, EngineStore, Perform};
 use ff_core::contracts::{
     AdmittedClaims, ClaimArgs, GrantIssued, GrantedClaims, HoldPlaced, ScheduleWritten, UsageSettled,
 };
-use ff_core::hint::{Hint, Hints};
+use ff_core::operation::query::{Query, QueryReply};
 use ff_core::operation::{Operation, Reply};
-use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
-use ff_core::query::{Query, QueryReply};
 use ff_core::state::BlockingReason;
 use ff_core::types::{Kind, LeaseId, TimestampMs};
 use futures_util::future::BoxFuture;

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use ff_core::backend::Answer;
 use ff_core::contracts::{ClaimArgs, ClaimedExecution, FailedAttempt};
-use ff_core::due::PumpedPartition;
 use ff_core::engine_error::EngineError;
 use ff_core::execution::Origin;
+use ff_core::rule::due::PumpedPartition;
 use ff_core::types::{Kind, LeaseId, TimestampMs};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;

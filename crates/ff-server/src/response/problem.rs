@@ -6,8 +6,8 @@ use std::time::Duration;
 use axum::extract::Extension;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use ff_core::backend::outage::is_away;
 use ff_core::engine_error::{Class, Code, EngineError, Refusal};
-use ff_core::outage::is_away;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use ff_backend_memory::MemoryBackend;
 use ff_core::api_key::{Role, SecretKey};
+use ff_core::backend::clock::ManualClock;
+use ff_core::backend::entropy::SystemEntropy;
 use ff_core::backend::{EngineStore, Perform};
-use ff_core::clock::ManualClock;
 use ff_core::contracts::{CreateKeyArgs, RevokeKeyArgs};
-use ff_core::entropy::SystemEntropy;
 use ff_core::types::{KeyId, KeyName, Namespace, TimestampMs};
 
 use crate::world::{World, memory};

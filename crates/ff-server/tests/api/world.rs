@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use ff_backend_memory::MemoryBackend;
 use ff_core::backend::EngineStore;
-use ff_core::clock::{Clock, SystemClock};
-use ff_core::entropy::SystemEntropy;
+use ff_core::backend::clock::{Clock, SystemClock};
+use ff_core::backend::entropy::SystemEntropy;
+use ff_core::backend::snapshot::Snapshot;
 use ff_core::partition::PartitionConfig;
-use ff_core::snapshot::Snapshot;
 use ff_scheduler::Runtime;
 use ff_server::{Limits, Metrics, Server, ServerOptions};
 use reqwest::header::HeaderMap;

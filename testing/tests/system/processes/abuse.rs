@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use ff_core::api_key::{Role, SecretKey};
 use ff_core::backend::Answer;
+use ff_core::backend::entropy::SystemEntropy;
 use ff_core::contracts::{CompleteArgs, CreateKeyArgs, NextArgs, SubmitArgs, Task};
-use ff_core::entropy::SystemEntropy;
 use ff_core::execution::Tags;
 use ff_core::lease::Holder;
 use ff_core::payload::Payload;

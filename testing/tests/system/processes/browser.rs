@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use ff_core::api_key::{Role, SecretKey};
+use ff_core::backend::entropy::SystemEntropy;
 use ff_core::contracts::{AppendFramesArgs, CompleteArgs, CreateKeyArgs, NextArgs, Task};
-use ff_core::entropy::SystemEntropy;
 use ff_core::lease::Holder;
 use ff_core::payload::Payload;
 use ff_core::stream::Frame;

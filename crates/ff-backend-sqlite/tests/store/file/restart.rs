@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use ff_backend_sqlite::{SqliteBackend, SqliteOptions};
+use ff_core::backend::clock::ManualClock;
 use ff_core::backend::{EngineStore, Perform};
-use ff_core::clock::ManualClock;
 use ff_core::contracts::{CompleteArgs, DeliverArgs, RevokeArgs, Start, SubmitArgs};
 use ff_core::payload::Payload;
 use ff_core::types::IdempotencyKey;
@@ -44,7 +44,7 @@ async fn everything_is_there_after_reopening() {
     assert_eq!(findings(&store).await, []);
 }
 
-async fn everything(store: &SqliteBackend) -> Vec<ff_core::snapshot::Snapshot> {
+async fn everything(store: &SqliteBackend) -> Vec<ff_core::backend::snapshot::Snapshot> {
     let mut all = Vec::new();
     for partition in 0..store.partitions().num_flow_partitions {
         all.push(store.snapshot(partition).await.unwrap());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ff_backend_valkey::{ConnectError, ValkeyBackend, ValkeyOptions};
 use ff_core::backend::Perform;
-use ff_core::clock::ManualClock;
+use ff_core::backend::clock::ManualClock;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::TimestampMs;
 

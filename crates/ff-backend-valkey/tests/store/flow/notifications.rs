@@ -1,8 +1,8 @@
 //! Waiting for the end of a flow and passing results on to members, on a server and on a cluster.
 
+use ff_core::backend::hint::{Hint, Hints};
 use ff_core::contracts::FlowEventsArgs;
 use ff_core::flow::FlowState;
-use ff_core::hint::{Hint, Hints};
 use ff_engine::Orchestration;
 use futures_util::StreamExt;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use ff_backend_valkey::ValkeyOptions;
-use ff_core::clock::ManualClock;
+use ff_core::backend::clock::ManualClock;
 use ff_core::contracts::{Filter, ListArgs, ListFlowsArgs};
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::limits;

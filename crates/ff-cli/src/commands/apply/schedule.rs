@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Context;
 use ff_api::PutSchedule;
-use ff_core::clock::{Clock, SystemClock};
+use ff_core::backend::clock::{Clock, SystemClock};
 use ff_core::contracts::{ListSchedulesArgs, PutScheduleArgs};
 use ff_core::engine_error::Refusal;
 use ff_core::limits;

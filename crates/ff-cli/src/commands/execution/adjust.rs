@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use ff_core::clock::{Clock, SystemClock};
+use ff_core::backend::clock::{Clock, SystemClock};
 use ff_core::contracts::{ChangePriorityArgs, ExtendDeadlineArgs, PriorityChanged, SetTagsArgs};
 use ff_core::types::{self, TagKey, TagValue, TimestampMs};
 

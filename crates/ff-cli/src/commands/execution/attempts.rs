@@ -1,7 +1,7 @@
 //! `ff attempts`: all attempts of an execution.
 
 use clap::Args;
-use ff_core::clock::{Clock, SystemClock};
+use ff_core::backend::clock::{Clock, SystemClock};
 use ff_core::contracts;
 use ff_core::execution::{Attempt, AttemptOutcome, Origin};
 use ff_core::lease::LeaseEnding;

@@ -1,6 +1,6 @@
 //! Bulk actions: applies an action to every execution that matches a filter, with a progress bar.
 
-use ff_core::clock::{Clock, SystemClock};
+use ff_core::backend::clock::{Clock, SystemClock};
 use ff_core::contracts::BulkRefusal;
 use ff_sdk::{Bulk, Client, Search};
 use indicatif::{ProgressBar, ProgressStyle};

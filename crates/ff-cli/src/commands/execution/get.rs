@@ -1,7 +1,7 @@
 //! `ff get`: an execution and its state.
 
 use clap::Args;
-use ff_core::clock::{Clock, SystemClock};
+use ff_core::backend::clock::{Clock, SystemClock};
 use ff_core::contracts::{Attempts, ExecutionInfo};
 use ff_core::execution::{BlockDetail, FinishedBy, Hold};
 use ff_core::state::{BlockingReason, PublicState};

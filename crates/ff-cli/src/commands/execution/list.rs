@@ -1,7 +1,7 @@
 //! `ff list`: lists executions.
 
 use clap::Args;
-use ff_core::clock::{Clock, SystemClock};
+use ff_core::backend::clock::{Clock, SystemClock};
 use ff_core::contracts::{Cursor, ExecutionInfo, Filter};
 use ff_core::state::{BlockingReason, EligibilityState, PublicState};
 use ff_core::types::{Kind, LaneId, TagKey, TagValue, TimestampMs};

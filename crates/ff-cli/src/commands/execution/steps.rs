@@ -1,7 +1,7 @@
 //! `ff steps` and `ff fork`: the recorded steps of an execution, and a new execution that begins with some of them.
 
 use clap::Args;
-use ff_core::clock::{Clock, SystemClock};
+use ff_core::backend::clock::{Clock, SystemClock};
 use ff_core::contracts::{ForkArgs, StepPoint};
 use ff_core::step::{Step, StepOutcome};
 use ff_core::types::{StepKey, StepName, TimestampMs};

@@ -1,7 +1,7 @@
 //! `ff flow get`: a flow as a tree of its members.
 
 use clap::Args;
-use ff_core::clock::{Clock, SystemClock};
+use ff_core::backend::clock::{Clock, SystemClock};
 use ff_core::contracts::{FlowInfo, GroupInfo, MemberInfo};
 use ff_core::flow::{Counts, Join};
 use ff_core::state::PublicState;

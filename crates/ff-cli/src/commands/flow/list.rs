@@ -2,7 +2,7 @@
 
 use clap::Args;
 use ff_api::FlowsPage;
-use ff_core::clock::{Clock, SystemClock};
+use ff_core::backend::clock::{Clock, SystemClock};
 use ff_core::contracts::{FlowCursor, FlowInfo, ListFlowsArgs};
 use ff_core::flow::FlowState;
 use ff_core::types::{Kind, TagKey, TagValue, TimestampMs};

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use ff_api::Page;
-use ff_core::clock::{Clock, SystemClock};
+use ff_core::backend::clock::{Clock, SystemClock};
 use ff_core::contracts::{Cursor, ExecutionInfo, Filter, SuspensionInfo};
 use ff_core::state::PublicState;
 use ff_core::types::{ExecutionId, LaneId, TimestampMs, WaitpointId, WaitpointKey};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, IsTerminal};
 
-use ff_core::clock::{Clock, SystemClock};
+use ff_core::backend::clock::{Clock, SystemClock};
 use ff_core::contracts::LaneInfo;
 use ff_core::event::EventRecord;
 use ff_core::types::LaneId;

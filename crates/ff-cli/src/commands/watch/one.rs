@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ff_core::clock::{Clock, SystemClock};
+use ff_core::backend::clock::{Clock, SystemClock};
 use ff_core::contracts::{ExecutionEnd, ExecutionInfo};
 use ff_core::limits;
 use ff_core::types::ExecutionId;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use ff_core::clock::{Clock, SystemClock};
+use ff_core::backend::clock::{Clock, SystemClock};
 use ff_core::contracts::{AssignArgs, GrantInfo, GrantRevoked};
 use ff_core::limits;
 use ff_core::types::{TimestampMs, WorkerInstanceId};

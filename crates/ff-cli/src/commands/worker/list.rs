@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use clap::Args;
-use ff_core::clock::{Clock, SystemClock};
+use ff_core::backend::clock::{Clock, SystemClock};
 use ff_core::contracts::{ListWorkersArgs, WorkersPage};
 use ff_core::limits;
 use ff_core::types::{Namespace, TimestampMs};

@@ -124,7 +124,7 @@ mod tests {
     use crate::engine_error::Code;
 
     use super::*;
-    use crate::samples::{at, waiting};
+    use crate::rule::samples::{at, waiting};
     use crate::types::Namespace;
 
     fn args(action: BulkAction) -> BulkArgs {

@@ -2,8 +2,8 @@
 
 use crate::engine_error::{Code, Refusal, check_limit};
 use crate::execution::{Blocker, Execution, Tags};
-use crate::index::{Index, has_reason_index, has_state_index};
 use crate::limits;
+use crate::rule::index::{Index, has_reason_index, has_state_index};
 use crate::state::{BlockingReason, PublicState};
 use crate::types::{Kind, LaneId, Namespace, TimestampMs};
 
@@ -94,8 +94,8 @@ mod tests {
     use super::*;
     use crate::execution::contracts::{CancelArgs, SetTagsArgs};
     use crate::execution::{cancel, set_tags};
-    use crate::index::entries;
-    use crate::samples::{at, waiting};
+    use crate::rule::index::entries;
+    use crate::rule::samples::{at, waiting};
     use crate::types::{TagKey, TagValue};
 
     fn tag(key: &str) -> (TagKey, TagValue) {

@@ -106,7 +106,7 @@ impl Page {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::waiting;
+    use crate::rule::samples::waiting;
     use crate::state::PublicState;
     use crate::types::Namespace;
     use uuid::Uuid;

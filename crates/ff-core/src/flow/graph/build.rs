@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use crate::change::{Change, Write};
 use crate::engine_error::{Code, Refusal, check_limit};
 use crate::event::{Event, EventKind};
 use crate::execution::{AttemptSlot, Blocker, Execution, Origin, Phase};
@@ -11,8 +10,9 @@ use crate::flow::step::Step;
 use crate::flow::{Edge, EdgeState, Flow, Group, GroupState, Join, Membership, PassMode, edge_id, member_id};
 use crate::lane::LaneTerms;
 use crate::partition::PartitionConfig;
+use crate::rule::change::{Change, Write};
+use crate::rule::view::{Stop, require_all};
 use crate::types::{ExecutionId, FlowId};
-use crate::view::{Stop, require_all};
 use crate::{lane, limits};
 
 /// A new edge whose ends are resolved to executions.

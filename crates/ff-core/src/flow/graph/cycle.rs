@@ -6,8 +6,8 @@ use crate::engine_error::Code;
 use crate::flow::graph::ResolvedEdge;
 use crate::flow::step::Step;
 use crate::limits;
+use crate::rule::view::{EdgesOf, Miss, Side, Stop, require_all};
 use crate::types::{ExecutionId, FlowId};
-use crate::view::{EdgesOf, Miss, Side, Stop, require_all};
 
 impl Step<'_> {
     /// Refuses an edge that would close a cycle. The search runs from both ends, so that an edge before or after a

@@ -1,9 +1,9 @@
 //! Indexes of flows: the entries of a flow, and their scores, are derived from its record.
 
 use crate::flow::{Flow, SweepAction};
-use crate::index::Score;
 use crate::keys::FlowIndexKeys;
 use crate::limits;
+use crate::rule::index::Score;
 use crate::types::TimestampMs;
 
 /// One index of the flows of a partition.

@@ -1,11 +1,11 @@
 //! Looking ahead: the records that a step is going to read are reported as one miss, so that an executor loads them
 //! together.
 
-use crate::change::Change;
 use crate::flow::step::{Step, Work};
 use crate::limits;
+use crate::rule::change::Change;
+use crate::rule::view::{EdgesOf, Miss, Side, Stop, require_all};
 use crate::types::{EdgeId, ExecutionId, FlowId};
-use crate::view::{EdgesOf, Miss, Side, Stop, require_all};
 
 impl Step<'_> {
     /// Reports, as one miss, missing records that are certain to be read: the flows of changed members, and the edges

@@ -8,8 +8,8 @@ use crate::flow::step::{Step, Work};
 use crate::flow::{
     Edge, EdgeState, Group, GroupState, Membership, PassMode, PendingPropagation, Propagation, Siblings,
 };
+use crate::rule::view::{Stop, require_all};
 use crate::types::{EdgeId, ExecutionId, FlowId};
-use crate::view::{Stop, require_all};
 
 impl Step<'_> {
     /// Continues to notify the dependents of a member, after the last notified edge.

@@ -5,8 +5,8 @@ use crate::execution::{Blocker, FinishedBy, Phase};
 use crate::flow::step::{Step, Work};
 use crate::flow::{MemberSweep, SweepAction};
 use crate::limits;
+use crate::rule::view::{MembersOf, Stop, require_all};
 use crate::types::{ExecutionId, FlowId};
-use crate::view::{MembersOf, Stop, require_all};
 
 impl Step<'_> {
     /// Runs the sweep that is due: discards an abandoned submission, forgets a flow whose retention has ended, or
@@ -106,10 +106,10 @@ impl Step<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::snapshot::Snapshot;
     use crate::engine_error::Code;
     use crate::flow::fixture::{FlowFixture, graph};
     use crate::operation::PumpArgs;
-    use crate::snapshot::Snapshot;
 
     fn pump(flow: &mut FlowFixture) -> usize {
         flow.ask(PumpArgs { partition: 0 }).unwrap().fired

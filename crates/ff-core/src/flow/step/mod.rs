@@ -14,16 +14,16 @@ pub use ahead::edges_to_notify;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-use crate::change::{Change, Write};
 use crate::engine_error::Code;
 use crate::execution::{Execution, FinishedBy, Outcome, Phase};
 use crate::flow::{
     Edge, Flow, FlowChange, FlowEvent, FlowEventKind, Group, Membership, PendingPropagation, Propagation,
 };
 use crate::limits;
+use crate::rule::change::{Change, Write};
+use crate::rule::view::{EdgesOf, Side, Stop, View, require_all};
 use crate::state::PublicState;
 use crate::types::{EdgeId, ExecutionId, FlowId, TimestampMs};
-use crate::view::{EdgesOf, Side, Stop, View, require_all};
 
 /// A running step: its changes so far, on top of the stored records.
 pub(crate) struct Step<'v> {

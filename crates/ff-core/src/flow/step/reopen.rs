@@ -1,10 +1,10 @@
 //! Reopening: the edges out of a replayed member become pending again, and its finished dependents may run again.
 
-use crate::change::Change;
 use crate::execution::{Blocker, Execution, Origin, Phase};
 use crate::flow::step::{Step, Work};
 use crate::flow::{Edge, EdgeState, Group, Join, PassMode, PendingPropagation, Propagation};
-use crate::view::Stop;
+use crate::rule::change::Change;
+use crate::rule::view::Stop;
 
 impl Step<'_> {
     /// Makes an edge pending, because its upstream runs again. A finished dependent runs again as well, if `reopen` is

@@ -4,8 +4,8 @@
 use crate::execution::{Execution, FinishedBy};
 use crate::flow::step::Step;
 use crate::flow::{GroupState, Siblings};
+use crate::rule::view::{EdgesOf, Side, Stop, require_all};
 use crate::types::{EdgeId, ExecutionId, FlowId};
-use crate::view::{EdgesOf, Side, Stop, require_all};
 
 /// Whether another dependent still needs an upstream.
 enum Need {

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::execution::Blocker;
-use crate::index::Index;
 use crate::lane::LaneSettings;
 use crate::limits;
+use crate::rule::index::Index;
 use crate::state::text_enum;
 use crate::types::{LaneId, Namespace, RequirementClass, TimestampMs};
 

@@ -1,7 +1,7 @@
 //! Queues of work by lane, kind and requirement class, as an engine reads them.
 
 use crate::execution::Execution;
-use crate::index::Index;
+use crate::rule::index::Index;
 use crate::types::{ExecutionId, Kind, LaneId, LeaseEpoch, RequirementClass};
 use crate::worker::Worker;
 

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use ff_backend_memory::MemoryBackend;
 use ff_core::backend::EngineStore;
-use ff_core::clock::Clock;
-use ff_core::entropy::SystemEntropy;
+use ff_core::backend::clock::Clock;
+use ff_core::backend::entropy::SystemEntropy;
 use ff_core::execution::contracts::SubmitArgs;
 use ff_core::lease::Holder;
 use ff_core::lease::contracts::{ClaimArgs, ClaimedExecution, Claims};

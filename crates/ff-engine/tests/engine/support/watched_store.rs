@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use ff_core::backend::hint::{Hint, Hints};
+use ff_core::backend::outage::OutageLog;
 use ff_core::backend::{Answer, BoxedAnswer, EngineStore, Perform};
 use ff_core::contracts::{ClaimArgs, PumpArgs};
 use ff_core::engine_error::EngineError;
-use ff_core::hint::{Hint, Hints};
+use ff_core::operation::query::{Query, QueryReply, Sweep};
 use ff_core::operation::{Operation, Reply};
-use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
-use ff_core::query::{Query, QueryReply, Sweep};
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, StreamExt};
 use tokio::sync::{Semaphore, broadcast};

@@ -8,7 +8,6 @@ use ff_core::contracts::{
     HoldArgs, ProgressArgs, PumpArgs, ReleaseHoldArgs, RenewArgs, ReplayArgs, RevokeArgs, Start, SubmitArgs,
     UnassignArgs, UnblockArgs,
 };
-use ff_core::due::Due;
 use ff_core::execution::{BlockDetail, Blocker, Execution, Failure};
 use ff_core::lease::Fence;
 use ff_core::limits;
@@ -16,6 +15,7 @@ use ff_core::model::Model;
 use ff_core::operation::{Operation, Reply};
 use ff_core::payload::Payload;
 use ff_core::policy::{Backoff, Policy, RetryPolicy, TimeoutPolicy};
+use ff_core::rule::due::Due;
 use ff_core::token::{KeyRing, Secret};
 use ff_core::types::{ExecutionId, IdempotencyKey, Kid, Kind, LeaseEpoch, TimestampMs};
 use ff_random_ops::Adjustment;

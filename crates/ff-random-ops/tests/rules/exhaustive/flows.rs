@@ -3,11 +3,11 @@
 
 use std::fmt::Write;
 
+use ff_core::backend::entropy::{Entropy, SeededEntropy};
 use ff_core::contracts::{
     CancelArgs, CancelFlowArgs, CompleteArgs, EdgeAddition, EdgeSpec, FailArgs, FlowHeader, GrowFlowArgs, MemberRef,
     NodeSpec, PumpArgs, ReplayArgs, SubmitFlowArgs,
 };
-use ff_core::entropy::{Entropy, SeededEntropy};
 use ff_core::execution::{AttemptSlot, Failure, Phase};
 use ff_core::flow::{CancelPolicy, Join, OnSatisfied};
 use ff_core::lease::Fence;

@@ -3,11 +3,11 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::mem::discriminant;
 
-use ff_core::due::Due;
 use ff_core::execution::{AttemptSlot, Execution, Origin, Phase};
 use ff_core::model::Model;
+use ff_core::rule::due::Due;
+use ff_core::rule::view::View;
 use ff_core::types::{TimestampMs, WorkerInstanceId};
-use ff_core::view::View;
 
 /// Returns the identity of a state. Ids, epochs and histories are left out, since rules only compare the ids of the
 /// last lease and count the rest up. Times are relative to now. Workers are numbered, without their names. Policies

@@ -3,18 +3,18 @@
 
 use std::fmt::Write;
 
+use ff_core::backend::entropy::{Entropy, SeededEntropy};
 use ff_core::contracts::{
     AllotArgs, CompleteArgs, ConfigureLaneArgs, CopyLaneArgs, Grant, GrantedClaimArgs, LaneCount, RecountLaneArgs,
     Setting, SettleLaneArgs, SubmitArgs,
 };
-use ff_core::entropy::{Entropy, SeededEntropy};
 use ff_core::execution::Phase;
 use ff_core::model::Model;
 use ff_core::operation::{Conditions, Operation, Reply};
 use ff_core::partition::{PartitionConfig, lane_partition};
 use ff_core::payload::Payload;
+use ff_core::rule::view::View;
 use ff_core::types::{Kind, LaneId, Namespace, TimestampMs};
-use ff_core::view::View;
 use uuid::Uuid;
 
 use super::{Search, World};

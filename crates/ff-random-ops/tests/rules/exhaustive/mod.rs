@@ -12,7 +12,7 @@ use std::collections::{HashSet, VecDeque};
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use ff_core::entropy::{Entropy, SeededEntropy};
+use ff_core::backend::entropy::{Entropy, SeededEntropy};
 use ff_core::operation::Conditions;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::TimestampMs;

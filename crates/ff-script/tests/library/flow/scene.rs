@@ -1,10 +1,10 @@
 //! States of a flow before a call.
 
 use bytes::Bytes;
+use ff_core::backend::entropy::{Entropy, SystemEntropy};
 use ff_core::contracts::{
     CancelFlowArgs, ClaimArgs, CompleteArgs, EdgeSpec, FailArgs, FlowHeader, NodeSpec, RevokeArgs, SubmitFlowArgs, Task,
 };
-use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::execution::Failure;
 use ff_core::flow::{CancelPolicy, Join, edge_id, member_id};
 use ff_core::keys::{ExecKeyContext, FlowKeyContext};

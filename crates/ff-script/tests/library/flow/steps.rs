@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use ff_core::backend::entropy::{Entropy, SystemEntropy};
+use ff_core::backend::hint::Hint;
 use ff_core::contracts::CancelFlowArgs;
-use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::flow::CancelPolicy;
-use ff_core::hint::Hint;
 use ff_core::keys::FlowKeyContext;
 use ff_core::limits;
 use ff_core::partition::flow_partition;

@@ -1,7 +1,7 @@
 //! Valid calls, spelled out field by field so that a test can spoil each field.
 
 use bytes::Bytes;
-use ff_core::entropy::{Entropy, SystemEntropy};
+use ff_core::backend::entropy::{Entropy, SystemEntropy};
 use ff_core::keys::{ExecKeyContext, IndexKeys};
 use ff_core::partition::Partition;
 use ff_core::types::WaitpointId;

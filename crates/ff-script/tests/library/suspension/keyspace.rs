@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ff_core::backend::entropy::{Entropy, SystemEntropy};
 use ff_core::contracts::{DeliverArgs, SuspendArgs};
-use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::keys::{ExecKeyContext, IndexKeys};
 use ff_core::limits;
 use ff_core::partition::{Partition, PartitionFamily};

@@ -1,8 +1,8 @@
 //! Resumed executions, claimed with functions that our stores do not call.
 
+use ff_core::backend::entropy::{Entropy, SystemEntropy};
 use ff_core::contracts::{ClaimedExecution, SuspendOutcome};
 use ff_core::engine_error::Code;
-use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::lease::Holder;
 use ff_core::payload::Payload;
 use ff_core::signal::Effect;

@@ -1,10 +1,10 @@
 //! States of an execution before a call about suspensions.
 
+use ff_core::backend::entropy::{Entropy, SystemEntropy};
 use ff_core::contracts::{
     CancelArgs, CloseWaitpointArgs, CreateWaitpointArgs, DelayArgs, DeliverArgs, GrantedWaitpoint, RotateSecretArgs,
     Start, SuspendArgs, WaitpointRef,
 };
-use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::limits;
 use ff_core::token::{KeyRing, PresentedToken, Secret};
 use ff_core::types::{Kid, SignalName, WaitpointKey};

@@ -6,9 +6,9 @@ use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
 use bytes::Bytes;
-use ff_core::clock::{Clock, SystemClock};
+use ff_core::backend::clock::{Clock, SystemClock};
+use ff_core::backend::entropy::{Entropy, SystemEntropy};
 use ff_core::engine_error::Refusal;
-use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::payload::Payload;
 use ff_core::policy::Backoff;
 use ff_core::step::{StepKind, StepOutcome, StepRef};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use ff_backend_memory::MemoryBackend;
-use ff_sdk::core::clock::ManualClock;
-use ff_sdk::core::entropy::SystemEntropy;
+use ff_sdk::core::backend::clock::ManualClock;
+use ff_sdk::core::backend::entropy::SystemEntropy;
 use ff_sdk::core::limits;
 use ff_sdk::core::partition::PartitionConfig;
 use ff_sdk::core::state::PublicState;

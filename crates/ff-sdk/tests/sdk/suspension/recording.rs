@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use ff_sdk::core::backend::hint::{Hint, Hints};
+use ff_sdk::core::backend::outage::OutageLog;
 use ff_sdk::core::backend::{BoxedAnswer, EngineStore, Perform};
-use ff_sdk::core::hint::{Hint, Hints};
+use ff_sdk::core::operation::query::{Query, QueryReply};
 use ff_sdk::core::operation::{Operation, Reply};
-use ff_sdk::core::outage::OutageLog;
 use ff_sdk::core::partition::PartitionConfig;
-use ff_sdk::core::query::{Query, QueryReply};
 use ff_sdk::core::state::PublicState;
 use ff_sdk::core::types::ExecutionId;
 use ff_sdk::{Client, Connect, Context, Fault, FlowFabric, Job, Signal, Waitpoint};

@@ -11,7 +11,7 @@ mod time_format;
 
 use axum::extract::{Request, State};
 use ff_api::ApprovalQuery;
-use ff_core::clock::{Clock, SystemClock};
+use ff_core::backend::clock::{Clock, SystemClock};
 use ff_core::contracts::{DeliverArgs, DeliveredSignal, WaitpointRef};
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::operation::check_id;

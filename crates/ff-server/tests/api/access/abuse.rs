@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use ff_core::api_key::{Role, SecretKey};
-use ff_core::entropy::SystemEntropy;
+use ff_core::backend::entropy::SystemEntropy;
 use ff_server::Limits;
 use reqwest::Method;
 use serde_json::json;

@@ -1,7 +1,7 @@
 //! Every route with every role, and with other values in place of a key.
 
 use ff_core::api_key::{Role, SecretKey};
-use ff_core::entropy::SystemEntropy;
+use ff_core::backend::entropy::SystemEntropy;
 use ff_core::types::KeyId;
 use ff_server::ROUTES;
 use reqwest::Method;

@@ -93,8 +93,8 @@ async fn a_remote_claim_of_one_partition_works_like_a_local_claim() {
 async fn a_refusal_is_the_one_a_store_here_gives() {
     let (_world, remote) = world().await;
     let partitions = remote.partitions();
-    let clock = Arc::new(ff_core::clock::SystemClock);
-    let here = MemoryBackend::new(partitions, clock, Arc::new(ff_core::entropy::SystemEntropy));
+    let clock = Arc::new(ff_core::backend::clock::SystemClock);
+    let here = MemoryBackend::new(partitions, clock, Arc::new(ff_core::backend::entropy::SystemEntropy));
     let absent = ExecutionId::new(1, uuid::Uuid::nil());
     let beyond = ExecutionId::new(PARTITIONS, uuid::Uuid::nil());
     let fence = Fence { lease_id: LeaseId::new(), lease_epoch: LeaseEpoch(1), attempt_id: AttemptId::new() };
@@ -133,8 +133,8 @@ async fn a_refusal_is_the_one_a_store_here_gives() {
 #[tokio::test]
 async fn a_refusal_about_waiting_is_the_one_a_store_here_gives() {
     let (_world, remote) = world().await;
-    let clock = Arc::new(ff_core::clock::SystemClock);
-    let here = MemoryBackend::new(remote.partitions(), clock, Arc::new(ff_core::entropy::SystemEntropy));
+    let clock = Arc::new(ff_core::backend::clock::SystemClock);
+    let here = MemoryBackend::new(remote.partitions(), clock, Arc::new(ff_core::backend::entropy::SystemEntropy));
     let fence = Fence { lease_id: LeaseId::new(), lease_epoch: LeaseEpoch(1), attempt_id: AttemptId::new() };
     let key = || WaitpointKey::parse("a").unwrap();
     let name = SignalName::parse("n").unwrap();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ff_backend_memory::MemoryBackend;
 use ff_core::backend::EngineStore;
-use ff_core::clock::ManualClock;
+use ff_core::backend::clock::ManualClock;
 use ff_core::types::TimestampMs;
 use ff_scheduler::Runtime;
 use ff_server::{Metrics, Server};

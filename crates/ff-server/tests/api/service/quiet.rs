@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ff_core::api_key::SecretKey;
-use ff_core::entropy::SystemEntropy;
+use ff_core::backend::entropy::SystemEntropy;
 use reqwest::Method;
 use serde_json::json;
 

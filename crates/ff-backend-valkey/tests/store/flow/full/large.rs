@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use ff_backend_valkey::ValkeyOptions;
+use ff_core::backend::entropy::SeededEntropy;
 use ff_core::contracts::{CancelFlowArgs, FlowEdgesArgs, FlowEventsArgs, FlowMembersArgs};
-use ff_core::entropy::SeededEntropy;
 use ff_core::flow::{CancelPolicy, FlowState, Join, OnSatisfied};
 use ff_core::limits;
 use ff_engine::Orchestration;

@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use ff_sdk::core::clock::{Clock, SystemClock};
+use ff_sdk::core::backend::clock::{Clock, SystemClock};
 use ff_sdk::core::contracts::DeliveriesArgs;
 use ff_sdk::core::signal::Effect;
 use ff_sdk::core::suspension::{Condition, Distinct, SuspendReason};

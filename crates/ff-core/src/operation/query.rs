@@ -3,6 +3,7 @@
 
 use crate::api_key::ApiKey;
 use crate::api_key::contracts::{KeysPage, ListKeysArgs};
+use crate::backend::snapshot::Snapshot;
 use crate::backend::{BoxedAnswer, Handle, PartitionStatus};
 use crate::budget::contracts::{BudgetLedgerSums, PendingUsage, ReadBudgetLedger, UsageBacklogArgs, UsageInfo};
 use crate::contracts::{QueueArgs, QueueFacts};
@@ -22,7 +23,6 @@ use crate::quota::contracts::{QuotaKeysArgs, QuotaKeysPage, QuotaSlotsArgs, Quot
 use crate::schedule::contracts::{DueSchedule, DueSchedulesArgs, ListSchedulesArgs, PartitionTick, SchedulesPage};
 use crate::schedule::{Schedule, ScheduleRef};
 use crate::signal::contracts::{DeliveriesArgs, DeliveriesPage, ReceivedSignal, SignalsArgs, SignalsPage};
-use crate::snapshot::Snapshot;
 use crate::step::contracts::{ListStepsArgs, StepsPage};
 use crate::stream::contracts::{ReadStreamArgs, StreamPage};
 use crate::suspension::contracts::WaitpointInfo;

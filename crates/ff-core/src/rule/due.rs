@@ -1,14 +1,14 @@
 //! Due work: all timers of an execution, in one table.
 
-use crate::change::Change;
+use crate::backend::entropy::Nonce;
 use crate::engine_error::Refusal;
-use crate::entropy::Nonce;
 use crate::execution::{self, Blocker, Execution, Phase};
 use crate::flow::{Step, StepOutcome};
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, check_partition};
+use crate::rule::change::Change;
+use crate::rule::view::{DueQuery, Miss, Stop, View, require_all};
 use crate::types::TimestampMs;
-use crate::view::{DueQuery, Miss, Stop, View, require_all};
 use crate::{lease, limits, suspension};
 
 /// A timer of an execution. Of two timers that are due at the same time, the one listed first fires first.
@@ -227,9 +227,9 @@ fn next_unprocessed<I>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entropy::{Entropy, SeededEntropy};
+    use crate::backend::entropy::{Entropy, SeededEntropy};
     use crate::execution::Outcome;
-    use crate::samples::{at, running};
+    use crate::rule::samples::{at, running};
 
     fn nonce() -> Nonce {
         SeededEntropy::new(3).nonce()

@@ -33,8 +33,8 @@ impl Execution {
 mod tests {
     use super::*;
     use crate::execution::contracts::CancelArgs;
-    use crate::fixture::ExecutionFixture;
-    use crate::samples::{at, waiting, work};
+    use crate::rule::fixture::ExecutionFixture;
+    use crate::rule::samples::{at, waiting, work};
     use crate::types::IdempotencyKey;
 
     fn finished(change: impl FnOnce(&mut Execution)) -> Execution {
@@ -73,13 +73,13 @@ mod tests {
         fixture.ask(ahead, at(1)).unwrap();
         let granted = fixture.suspend("a", at(2)).waitpoints.remove(0);
         let mut signal = fixture.signal(&granted, "go");
-        signal.idempotency_key = crate::fixture::idempotency("again");
+        signal.idempotency_key = crate::rule::fixture::idempotency("again");
         fixture.ask(signal, at(3)).unwrap();
         fixture.ask(CancelArgs { execution_id: fixture.id, reason: None, requested_by: None }, at(4)).unwrap();
         assert_eq!(fixture.pump(at(1_003)).next_due, Some(at(1_004)));
         assert_eq!(fixture.pump(at(1_004)).fired, 1);
         let left = fixture.model.snapshot(fixture.id.partition());
-        let empty = crate::snapshot::Snapshot {
+        let empty = crate::backend::snapshot::Snapshot {
             ring: left.ring.clone(),
             deliveries: left.deliveries.clone(),
             ..Default::default()

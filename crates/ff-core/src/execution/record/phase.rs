@@ -278,10 +278,10 @@ impl Execution {
 
 #[cfg(test)]
 mod tests {
-    use crate::due::fire;
     use crate::execution::{Execution, expire};
-    use crate::fixture::ExecutionFixture;
-    use crate::samples::{at, running, waiting};
+    use crate::rule::due::fire;
+    use crate::rule::fixture::ExecutionFixture;
+    use crate::rule::samples::{at, running, waiting};
     use crate::suspension::SuspendReason;
     use crate::suspension::contracts::SuspendArgs;
 
@@ -324,7 +324,7 @@ mod tests {
             words(&running()),
             ["active", "leased", "not_applicable", "none", "none", "running_attempt", "active"]
         );
-        let nonce = crate::entropy::Entropy::nonce(&crate::entropy::SeededEntropy::new(1));
+        let nonce = crate::backend::entropy::Entropy::nonce(&crate::backend::entropy::SeededEntropy::new(1));
         assert_eq!(
             words(&fire(&running(), &nonce, at(30_000)).unwrap().after),
             ["runnable", "unowned", "eligible_now", "waiting_for_worker", "none", "attempt_interrupted", "waiting"]

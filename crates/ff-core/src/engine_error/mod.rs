@@ -62,7 +62,7 @@ macro_rules! error_table {
     };
 }
 
-include!("error_table.rs");
+include!("table.rs");
 
 impl Code {
     /// Returns a refusal with this code and without details.

@@ -1,9 +1,9 @@
 //! Indexes are derived from the record: one function returns the indexes of an execution and its score in each. A store
 //! applies the difference between before and after, and a checker can recompute every index.
 
-use crate::due::Due;
 use crate::execution::{Blocker, Execution, Phase};
 use crate::keys::IndexKeys;
+use crate::rule::due::Due;
 use crate::state::{BlockingReason, PublicState};
 use crate::types::{
     FairKey, Kind, LaneId, Namespace, Priority, RequirementClass, TagKey, TagValue, TimestampMs, WaitpointId,
@@ -217,8 +217,8 @@ pub fn pending_waitpoints(execution: &Execution) -> impl Iterator<Item = (Waitpo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::ExecutionFixture;
-    use crate::samples::{at, running, waiting};
+    use crate::rule::fixture::ExecutionFixture;
+    use crate::rule::samples::{at, running, waiting};
 
     #[test]
     fn priority_goes_before_age_and_age_before_nothing() {

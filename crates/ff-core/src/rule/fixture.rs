@@ -1,9 +1,8 @@
 //! A fixture for tests of rules that need several records: one execution, its worker, and a clock that the test controls.
 
+use crate::backend::entropy::{Entropy, SeededEntropy};
 use crate::doctor::examine;
-use crate::due::PumpedPartition;
 use crate::engine_error::{Code, Refusal};
-use crate::entropy::{Entropy, SeededEntropy};
 use crate::execution::Execution;
 use crate::execution::contracts::SubmitArgs;
 use crate::lease::contracts::{ClaimArgs, Task};
@@ -12,7 +11,9 @@ use crate::model::Model;
 use crate::operation::{Ask, Conditions, PumpArgs};
 use crate::partition::PartitionConfig;
 use crate::payload::Payload;
-use crate::samples::{held, work};
+use crate::rule::due::PumpedPartition;
+use crate::rule::samples::{held, work};
+use crate::rule::view::View;
 use crate::signal::contracts::{DeliverArgs, DeliveredSignal, WaitpointRef};
 use crate::suspension::contracts::{
     CreateWaitpointArgs, GrantedWaitpoint, SuspendArgs, SuspendedExecution, WaitpointBinding,
@@ -20,7 +21,6 @@ use crate::suspension::contracts::{
 use crate::suspension::{Condition, Waitpoint};
 use crate::token::{KeyRing, PresentedToken, Secret};
 use crate::types::{ExecutionId, IdempotencyKey, Kid, SignalName, TimestampMs, WaitpointKey};
-use crate::view::View;
 
 /// A model that contains one execution.
 pub(crate) struct ExecutionFixture {

@@ -7,12 +7,12 @@ use futures_core::Stream;
 use uuid::Uuid;
 
 use crate::backend::ReadyLane;
-use crate::change::Change;
 use crate::execution::{AttemptSlot, Execution, Phase};
 use crate::flow::{Flow, FlowChange};
 use crate::lane::Lane;
 use crate::lease::contracts::{Head, LeaseLost};
 use crate::quota::{QuotaRowName, QuotaSlot, QuotaWrites};
+use crate::rule::change::Change;
 use crate::schedule::ScheduleWrite;
 use crate::types::{
     EngineId, ExecutionId, FlowId, Kind, LaneId, LeaseEpoch, QuotaPolicyId, RequirementClass, TimestampMs,
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
     use crate::execution::cancel;
     use crate::execution::contracts::CancelArgs;
-    use crate::samples::{at, running, waiting};
+    use crate::rule::samples::{at, running, waiting};
     use crate::types::Priority;
 
     #[test]

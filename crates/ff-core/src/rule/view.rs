@@ -3,7 +3,6 @@
 
 use crate::api_key::ApiKey;
 use crate::budget::UsageReportEntry;
-use crate::change::KeyEntry;
 use crate::engine_error::Refusal;
 use crate::event::Feed;
 use crate::execution::Execution;
@@ -12,6 +11,7 @@ use crate::flow::{Edge, Flow, FlowKeyEntry, Group};
 use crate::lane::Lane;
 use crate::payload::Payload;
 use crate::quota::{QuotaRow, QuotaRowName, QuotaSet};
+use crate::rule::change::KeyEntry;
 use crate::schedule::{Schedule, ScheduleRef};
 use crate::signal::SignalKeyEntry;
 use crate::singleton::KeyQueue;

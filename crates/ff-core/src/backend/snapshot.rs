@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use crate::change::KeyEntry;
 use crate::event::{EventRecord, Feed};
 use crate::execution::{Attempt, Execution};
 use crate::fairness::{Turn, TurnQueue};
 use crate::flow::{Edge, Flow, FlowEvent, FlowIndex, FlowKeyEntry, Group};
-use crate::index::{Index, Score};
 use crate::lane::Lane;
 use crate::lease::LeaseEvent;
 use crate::payload::Payload;
+use crate::rule::change::KeyEntry;
+use crate::rule::index::{Index, Score};
 use crate::signal::{Delivery, Signal, SignalKeyEntry};
 use crate::step::Step;
 use crate::stream::{StoredFrame, StreamRecord};

@@ -117,9 +117,9 @@ mod tests {
     use crate::execution::complete::complete;
     use crate::execution::contracts::{CancelArgs, CompleteArgs};
     use crate::execution::{Progress, cancel};
-    use crate::fixture::ExecutionFixture;
     use crate::lease::expire;
-    use crate::samples::{at, running, waiting};
+    use crate::rule::fixture::ExecutionFixture;
+    use crate::rule::samples::{at, running, waiting};
     use crate::types::{IdempotencyKey, LaneId, Namespace};
 
     #[test]

@@ -2,8 +2,8 @@
 
 use uuid::Uuid;
 
+use crate::backend::entropy::{Entropy, SeededEntropy};
 use crate::engine_error::Refusal;
-use crate::entropy::{Entropy, SeededEntropy};
 use crate::execution::contracts::{SubmitArgs, SubmittedExecution};
 use crate::execution::{Execution, Phase};
 use crate::lease::contracts::ClaimArgs;

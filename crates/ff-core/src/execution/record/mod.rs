@@ -1,26 +1,33 @@
 //! The record of an execution, from which everything else about it is derived.
 
+mod attempt;
+mod definition;
+mod info;
+mod json;
+mod phase;
+mod retention;
+
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::definition;
 use crate::budget::Usage;
-use crate::change::Change;
 use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, EventKind};
-use crate::execution::{
-    AttemptEnd, AttemptOutcome, AttemptSlot, BlockDetail, Blocker, ExecutionDefinition, Failure, FinishedBy, Hold,
-    Origin, Outcome, Phase, Progress,
-};
+use crate::execution::{BlockDetail, Hold, Progress};
 use crate::flow::Membership;
 use crate::json::is_default;
 use crate::lease::{Fence, LastLease, Lease, LeaseEnding, LeaseEvent};
+use crate::rule::change::Change;
 use crate::singleton::QueuePlace;
 use crate::step::StepCounter;
 use crate::suspension::{PastSuspension, PendingWaitpoint, SuspensionEnd};
 use crate::types::{AttemptIndex, LaneId, LeaseEpoch, RequirementClass, TimestampMs};
+
+pub use attempt::{Attempt, AttemptEnd, AttemptOutcome, AttemptSlot, Failure, Origin};
+pub use definition::{ExecutionDefinition, Tags};
+pub use phase::{Blocker, DelayReason, FinishedBy, Outcome, Phase};
 
 /// One piece of work: its definition and its state.
 ///
@@ -290,7 +297,7 @@ mod tests {
     use crate::execution::{cancel, complete};
     use crate::lease::contracts::RevokeArgs;
     use crate::lease::{expire, revoke};
-    use crate::samples::{at, held, running, waiting};
+    use crate::rule::samples::{at, held, running, waiting};
     use crate::types::LeaseId;
 
     fn refused(execution: &Execution, fence: &Fence, now: TimestampMs) -> Code {
