@@ -41,6 +41,6 @@ pub use hint::{hints, message};
 pub use lane::lane_of_index;
 pub use loader::{LoadError, check_library, ensure_library};
 pub use record::StoredExecution;
-pub use reply::{FcallResult, Fields};
+pub use reply::{FcallResult, Fields, FromFcallResult};
 pub use server::{Primary, Server, ask_fields};
 pub use value::Value;

@@ -17,7 +17,7 @@ use ff_core::types::{ExecutionId, FlowId, TimestampMs, WaitpointId};
 use crate::execution::{core_key, moment, word, written};
 use crate::flow::{Graph, flow_core_key, grown, grown_edge};
 use crate::lease::{ClaimTerms, issued};
-use crate::server::{ask, ask_word};
+use crate::server::{ask, ask_outcome, ask_word};
 use crate::signal::{VerifiedToken, delivered, delivery};
 use crate::signature::{
     AckCancelMember, AddExecutionToFlow, ApplyDependencyToChild, BlockExecutionForAdmission,
@@ -26,7 +26,7 @@ use crate::signature::{
     ReclaimExecution, ReconcileSiblingCancelGroup, SetEdgeGroupPolicy, StageDependencyEdge, UnblockExecution,
 };
 use crate::suspension::ExpireSuspensionOpKeys;
-use crate::{Fcall, ScriptError, Server};
+use crate::{Fcall, FcallResult, FromFcallResult, ScriptError, Server};
 
 /// Blocks an execution that may not run now, and returns its new state.
 pub async fn ff_block_execution_for_admission(
@@ -288,11 +288,17 @@ pub async fn ff_expire_suspension(
         lease_history: ctx.lease_history(),
         execution_id: args.execution_id.to_string(),
     };
-    let mut fields = ask(server, expire.call()).await?;
-    let word = fields.text()?;
-    if fields.is_empty() {
-        return Ok(ExpireSuspensionResult::AlreadySatisfied { reason: word });
+    ask_outcome(server, expire.call()).await
+}
+
+impl FromFcallResult for ExpireSuspensionResult {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, _) = result.into_fields();
+        let word = fields.text()?;
+        if fields.is_empty() {
+            return Ok(Self::AlreadySatisfied { reason: word });
+        }
+        let unknown = |error| ScriptError::parse(format!("no suspension ends as {word}: {error}"));
+        Ok(Self::Expired { behavior_applied: word.parse().map_err(unknown)? })
     }
-    let unknown = |error| ScriptError::parse(format!("no suspension ends as {word}: {error}"));
-    Ok(ExpireSuspensionResult::Expired { behavior_applied: word.parse().map_err(unknown)? })
 }

@@ -19,6 +19,11 @@ pub enum FcallResult {
     Duplicate(Fields),
 }
 
+/// An outcome of the published wrappers, read from the answer of its function.
+pub trait FromFcallResult: Sized {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError>;
+}
+
 /// The fields of an answer, in their order.
 pub struct Fields {
     signature: &'static Signature,

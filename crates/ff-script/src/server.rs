@@ -5,7 +5,7 @@ use std::str::FromStr;
 use async_trait::async_trait;
 use ff_core::engine_error::EngineError;
 
-use crate::{Fcall, FcallResult, Fields, ScriptError, Value};
+use crate::{Fcall, FcallResult, Fields, FromFcallResult, ScriptError, Value};
 
 /// A server or a cluster that has the library.
 #[async_trait]
@@ -33,6 +33,12 @@ pub(crate) async fn ask(server: &dyn Server, call: Fcall) -> Result<Fields, Scri
 pub async fn ask_fields(server: &dyn Server, call: Fcall) -> Result<(Fields, bool), ScriptError> {
     let signature = call.signature;
     Ok(FcallResult::parse(signature, server.fcall(call).await?)?.into_fields())
+}
+
+/// Calls a function and reads its answer as the outcome of a published wrapper.
+pub(crate) async fn ask_outcome<T: FromFcallResult>(server: &dyn Server, call: Fcall) -> Result<T, ScriptError> {
+    let signature = call.signature;
+    T::from_fcall_result(FcallResult::parse(signature, server.fcall(call).await?)?)
 }
 
 /// Calls a function and reads the first field of its answer.

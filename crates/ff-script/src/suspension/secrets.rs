@@ -9,11 +9,11 @@ use ff_core::token::KeyRing;
 
 use crate::execution::index_keys;
 use crate::record::{Hash, ring, ring_fields};
-use crate::server::ask;
+use crate::server::{ask, ask_outcome};
 use crate::signature::{
     ListWaitpointHmacKids, ReadWaitpointHmacSecrets, RotateWaitpointHmacSecret, SeedWaitpointHmacSecrets,
 };
-use crate::{Fields, ScriptError, Server};
+use crate::{FcallResult, Fields, FromFcallResult, ScriptError, Server};
 
 /// Makes a secret the current one of a partition.
 pub async fn ff_rotate_waitpoint_hmac_secret(
@@ -27,15 +27,21 @@ pub async fn ff_rotate_waitpoint_hmac_secret(
         new_secret_hex: args.new_secret_hex.clone().into(),
         grace_ms: args.grace_ms.to_string().into(),
     };
-    let mut fields = ask(server, rotate.call()).await?;
-    match fields.text()?.as_str() {
-        "rotated" => Ok(RotateWaitpointHmacSecretOutcome::Rotated {
-            previous_kid: fields.maybe_text()?,
-            new_kid: fields.text()?,
-            gc_count: fields.read()?,
-        }),
-        "noop" => Ok(RotateWaitpointHmacSecretOutcome::Noop { kid: fields.text()? }),
-        other => Err(ScriptError::parse(format!("no rotation ends as {other}"))),
+    ask_outcome(server, rotate.call()).await
+}
+
+impl FromFcallResult for RotateWaitpointHmacSecretOutcome {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, _) = result.into_fields();
+        match fields.text()?.as_str() {
+            "rotated" => Ok(Self::Rotated {
+                previous_kid: fields.maybe_text()?,
+                new_kid: fields.text()?,
+                gc_count: fields.read()?,
+            }),
+            "noop" => Ok(Self::Noop { kid: fields.text()? }),
+            other => Err(ScriptError::parse(format!("no rotation ends as {other}"))),
+        }
     }
 }
 
@@ -45,14 +51,19 @@ pub async fn ff_list_waitpoint_hmac_kids(
     idx: &IndexKeys,
     _args: &ListWaitpointHmacKidsArgs,
 ) -> Result<WaitpointHmacKids, ScriptError> {
-    let mut fields =
-        ask(server, ListWaitpointHmacKids { waitpoint_hmac_secrets: idx.waitpoint_hmac_secrets() }.call()).await?;
-    let current_kid = fields.maybe_text()?;
-    let mut verifying = Vec::new();
-    for _ in 0..fields.read::<usize>()? {
-        verifying.push(VerifyingKid { kid: fields.text()?, expires_at_ms: fields.read()? });
+    ask_outcome(server, ListWaitpointHmacKids { waitpoint_hmac_secrets: idx.waitpoint_hmac_secrets() }.call()).await
+}
+
+impl FromFcallResult for WaitpointHmacKids {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, _) = result.into_fields();
+        let current_kid = fields.maybe_text()?;
+        let mut verifying = Vec::new();
+        for _ in 0..fields.read::<usize>()? {
+            verifying.push(VerifyingKid { kid: fields.text()?, expires_at_ms: fields.read()? });
+        }
+        Ok(Self { current_kid, verifying })
     }
-    Ok(WaitpointHmacKids { current_kid, verifying })
 }
 
 /// The secrets for signing, as last read.

@@ -15,9 +15,9 @@ use ff_core::types::{AttemptIndex, ExecutionId, SuspensionId, WaitpointId, Waitp
 use super::keys::contexts;
 use super::{ResumeOpKeys, SigningRing, SuspendOpKeys};
 use crate::execution::{moment, unless_json};
-use crate::server::{ask, ask_fields, ask_word};
+use crate::server::{ask, ask_fields, ask_outcome};
 use crate::signature::{ResumeExecution, SuspendExecution};
-use crate::{Fields, ScriptError, Server};
+use crate::{FcallResult, Fields, FromFcallResult, ScriptError, Server};
 
 /// A suspension with its ids and the tokens of its new waitpoints, which are signed before the call.
 #[derive(Clone, Debug)]
@@ -96,15 +96,19 @@ pub async fn ff_suspend_execution(
         attempt_index: Some(args.attempt_index.0.into()),
         ..call(ctx, idx, args)
     };
-    let (mut fields, already) = ask_fields(server, suspend.call()).await?;
-    let suspension_id = fields.read()?;
-    let GrantedWaitpoint { waitpoint_id, waitpoint_key, waitpoint_token } = granted(&mut fields)?;
-    Ok(match already {
-        false => SuspendExecutionResult::Suspended { suspension_id, waitpoint_id, waitpoint_key, waitpoint_token },
-        true => {
-            SuspendExecutionResult::AlreadySatisfied { suspension_id, waitpoint_id, waitpoint_key, waitpoint_token }
-        }
-    })
+    ask_outcome(server, suspend.call()).await
+}
+
+impl FromFcallResult for SuspendExecutionResult {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, already) = result.into_fields();
+        let suspension_id = fields.read()?;
+        let GrantedWaitpoint { waitpoint_id, waitpoint_key, waitpoint_token } = granted(&mut fields)?;
+        Ok(match already {
+            false => Self::Suspended { suspension_id, waitpoint_id, waitpoint_key, waitpoint_token },
+            true => Self::AlreadySatisfied { suspension_id, waitpoint_id, waitpoint_key, waitpoint_token },
+        })
+    }
 }
 
 /// Suspends on any number of waitpoints. Their tokens are signed here, which is faster.
@@ -253,7 +257,13 @@ pub async fn ff_resume_execution(
         resume_delay_ms: Some(args.resume_delay_ms),
         ..resume_call(ctx, idx, &args.execution_id, args.trigger_type.clone())
     };
-    Ok(ResumeExecutionResult::Resumed { public_state: ask_word(server, resume.call()).await? })
+    ask_outcome(server, resume.call()).await
+}
+
+impl FromFcallResult for ResumeExecutionResult {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        Ok(Self::Resumed { public_state: result.into_fields().0.read()? })
+    }
 }
 
 /// Ends a suspension by an operator's decision, which is recorded as a signal.

@@ -13,9 +13,9 @@ use super::suspend::{NewToken, granted};
 use super::{SigningRing, WaitpointOpKeys};
 use crate::execution::core_key;
 use crate::record::{Hash, waitpoint};
-use crate::server::ask;
+use crate::server::{ask, ask_outcome};
 use crate::signature::{CloseWaitpoint, CreatePendingWaitpoint, ReadWaitpoints};
-use crate::{Fields, ScriptError, Server};
+use crate::{FcallResult, Fields, FromFcallResult, ScriptError, Server};
 
 /// Creates a waitpoint that is pending until a suspension uses it or it expires. The function signs its token.
 pub async fn ff_create_pending_waitpoint(
@@ -23,9 +23,14 @@ pub async fn ff_create_pending_waitpoint(
     keys: &WaitpointOpKeys<'_>,
     args: &CreatePendingWaitpointArgs,
 ) -> Result<CreatePendingWaitpointResult, ScriptError> {
-    let GrantedWaitpoint { waitpoint_id, waitpoint_key, waitpoint_token } =
-        granted(&mut ask(server, create_call(keys, args).call()).await?)?;
-    Ok(CreatePendingWaitpointResult::Created { waitpoint_id, waitpoint_key, waitpoint_token })
+    ask_outcome(server, create_call(keys, args).call()).await
+}
+
+impl FromFcallResult for CreatePendingWaitpointResult {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let GrantedWaitpoint { waitpoint_id, waitpoint_key, waitpoint_token } = granted(&mut result.into_fields().0)?;
+        Ok(Self::Created { waitpoint_id, waitpoint_key, waitpoint_token })
+    }
 }
 
 /// Creates a pending waitpoint under a fence. Its token is signed here, which is faster.
@@ -86,8 +91,13 @@ pub async fn ff_close_waitpoint(
     keys: &WaitpointOpKeys<'_>,
     args: &CloseWaitpointArgs,
 ) -> Result<CloseWaitpointResult, ScriptError> {
-    ask(server, close_call(keys, args).call()).await?;
-    Ok(CloseWaitpointResult::Closed)
+    ask_outcome(server, close_call(keys, args).call()).await
+}
+
+impl FromFcallResult for CloseWaitpointResult {
+    fn from_fcall_result(_: FcallResult) -> Result<Self, ScriptError> {
+        Ok(Self::Closed)
+    }
 }
 
 /// Closes a pending waitpoint, and returns whether it was closed before.

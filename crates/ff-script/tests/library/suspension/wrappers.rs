@@ -14,12 +14,13 @@ use ff_core::types::{
     AttemptIndex, ExecutionId, LaneId, SuspensionId, TimestampMs, WaitpointId, WaitpointKey, WorkerInstanceId,
 };
 use ff_script::published::ff_expire_suspension;
+use ff_script::signature::SIGNATURES;
 use ff_script::suspension::{
     ExpireSuspensionOpKeys, ResumeOpKeys, SuspendOpKeys, WaitpointOpKeys, ff_close_waitpoint,
     ff_create_pending_waitpoint, ff_list_waitpoint_hmac_kids, ff_resume_execution, ff_rotate_waitpoint_hmac_secret,
     ff_suspend_execution,
 };
-use ff_script::{LibraryClock, ScriptError};
+use ff_script::{FcallResult, FromFcallResult, LibraryClock, ScriptError, Value};
 
 use super::scene::{Scene, Stand};
 use crate::situation::Situation;
@@ -194,4 +195,33 @@ async fn a_secret_is_rotated_and_listed() {
     let expires_at_ms = i64::try_from(wire.now()).unwrap() + 700;
     assert_eq!(current_kid.as_deref(), Some("k2"));
     assert_eq!(verifying, [VerifyingKid { kid: "k1".into(), expires_at_ms }]);
+}
+
+/// Programs that send a call themselves read its answer as the wrappers do.
+#[test]
+fn every_outcome_is_read_from_an_answer() {
+    fn read<T: FromFcallResult>(function: &str, fields: &[&str]) -> T {
+        let signature = SIGNATURES.iter().find(|signature| signature.name == function).unwrap();
+        let fields = fields.iter().map(|field| Value::from(*field));
+        let answer = [Value::Int(1), Value::from("OK")].into_iter().chain(fields).collect();
+        T::from_fcall_result(FcallResult::parse(signature, Value::List(answer)).unwrap()).unwrap()
+    }
+    let (id, token) = (WaitpointId::new(), format!("k1:{}", "0".repeat(64)));
+    let (id_text, suspension) = (id.to_string(), SuspensionId::new().to_string());
+    let granted = [suspension.as_str(), &id_text, "a", &token];
+    let suspended: SuspendExecutionResult = read("ff_suspend_execution", &granted);
+    assert!(matches!(suspended, SuspendExecutionResult::Suspended { waitpoint_id, .. } if waitpoint_id == id));
+    let created: CreatePendingWaitpointResult = read("ff_create_pending_waitpoint", &granted[1..]);
+    assert!(matches!(created, CreatePendingWaitpointResult::Created { waitpoint_id, .. } if waitpoint_id == id));
+    let resumed: ResumeExecutionResult = read("ff_resume_execution", &["waiting"]);
+    assert_eq!(resumed, ResumeExecutionResult::Resumed { public_state: PublicState::Waiting });
+    let closed: CloseWaitpointResult = read("ff_close_waitpoint", &[]);
+    assert_eq!(closed, CloseWaitpointResult::Closed);
+    let expired: ExpireSuspensionResult = read("ff_expire_suspension", &["not_yet_due"]);
+    assert_eq!(expired, ExpireSuspensionResult::AlreadySatisfied { reason: "not_yet_due".into() });
+    let rotated: RotateWaitpointHmacSecretOutcome = read("ff_rotate_waitpoint_hmac_secret", &["noop", "k2"]);
+    assert_eq!(rotated, RotateWaitpointHmacSecretOutcome::Noop { kid: "k2".into() });
+    let kids: WaitpointHmacKids = read("ff_list_waitpoint_hmac_kids", &["k2", "1", "k1", "700"]);
+    let verifying = vec![VerifyingKid { kid: "k1".into(), expires_at_ms: 700 }];
+    assert_eq!((kids.current_kid.as_deref(), kids.verifying), (Some("k2"), verifying));
 }
