@@ -7,6 +7,7 @@ use ff_core::contracts::PutBudgetArgs;
 use ff_core::quota::Scope;
 use ff_core::types::{BudgetName, Dimension, Namespace};
 
+use crate::Strict;
 use crate::object::{requests, variant};
 
 requests! {
@@ -16,7 +17,7 @@ requests! {
         /// What it applies to: `namespace`, `lane:<lane>`, `kind:<kind>`, `tag:<name>=<value>`, `flow:<id>` or `execution:<id>`.
         pub scope: Scope,
         /// By dimension: `tokens`, `usd_micros`, `calls`, `seconds` or any other name.
-        pub limits: BTreeMap<Dimension, BudgetLimit>,
+        pub limits: BTreeMap<Dimension, Strict<BudgetLimit>>,
         #[serde(default, deserialize_with = "variant")]
         pub reset: Reset,
         #[serde(default, deserialize_with = "variant")]
@@ -30,11 +31,13 @@ requests! {
 impl PutBudget {
     pub fn of(namespace: Namespace, definition: BudgetDefinition) -> Self {
         let BudgetDefinition { scope, limits, reset, on_hard_limit, estimate } = definition;
+        let limits = limits.into_iter().map(|(dimension, limit)| (dimension, Strict(limit))).collect();
         Self { namespace: Some(namespace), scope, limits, reset, on_hard_limit, estimate }
     }
 
     pub fn into_args(self, name: BudgetName) -> PutBudgetArgs {
         let Self { namespace, scope, limits, reset, on_hard_limit, estimate } = self;
+        let limits = limits.into_iter().map(|(dimension, Strict(limit))| (dimension, limit)).collect();
         let definition = Some(BudgetDefinition { scope, limits, reset, on_hard_limit, estimate });
         PutBudgetArgs { namespace: namespace.unwrap_or_else(Namespace::default_name), name, definition }
     }

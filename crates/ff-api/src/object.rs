@@ -75,7 +75,11 @@ where
     D: Deserializer<'de>,
     T: DeserializeOwned,
 {
-    T::deserialize(serde_json::Value::deserialize(deserializer)?).map_err(Error::custom)
+    let value = serde_json::Value::deserialize(deserializer)?;
+    if value.as_object().is_some_and(|variant| variant.values().any(serde_json::Value::is_array)) {
+        return Err(Error::custom("must have an object, not a list"));
+    }
+    T::deserialize(value).map_err(Error::custom)
 }
 
 /// Reads an optional value that is written as a string.

@@ -4,6 +4,7 @@ use ff_core::contracts::{PutQuotaArgs, QuotaDefinition};
 use ff_core::quota::{Per, Rate, Scope};
 use ff_core::types::{Namespace, QuotaName};
 
+use crate::Strict;
 use crate::object::requests;
 
 requests! {
@@ -14,7 +15,7 @@ requests! {
         pub scope: Scope,
         /// Counts each value separately: `kind`, `namespace` or `tag:<name>`.
         pub per: Option<Per>,
-        pub rate: Option<Rate>,
+        pub rate: Option<Strict<Rate>>,
         /// Maximum number of executions running at once.
         pub max_concurrent: Option<u32>,
     }
@@ -23,12 +24,12 @@ requests! {
 impl PutQuota {
     pub fn of(namespace: Namespace, definition: QuotaDefinition) -> Self {
         let QuotaDefinition { scope, per, rate, max_concurrent } = definition;
-        Self { namespace: Some(namespace), scope, per, rate, max_concurrent }
+        Self { namespace: Some(namespace), scope, per, rate: rate.map(Strict), max_concurrent }
     }
 
     pub fn into_args(self, name: QuotaName) -> PutQuotaArgs {
         let Self { namespace, scope, per, rate, max_concurrent } = self;
-        let definition = Some(QuotaDefinition { scope, per, rate, max_concurrent });
+        let definition = Some(QuotaDefinition { scope, per, rate: rate.map(|Strict(rate)| rate), max_concurrent });
         PutQuotaArgs { namespace: namespace.unwrap_or_else(Namespace::default_name), name, definition }
     }
 }

@@ -20,7 +20,7 @@ use crate::content::present;
 use crate::lease::holder::{Fail, holder_calls, with_fence};
 use crate::object::{answers, requests};
 use crate::query::query;
-use crate::{Base64, Content, Encoding};
+use crate::{Base64, Content, Encoding, Strict};
 
 holder_calls! {
     /// Records a step, with its result or its permanent failure.
@@ -38,7 +38,7 @@ holder_calls! {
         pub result: Option<Box<RawValue>>,
         pub result_base64: Option<Base64>,
         pub content_type: Option<ContentType>,
-        pub failure: Option<StepFailure>,
+        pub failure: Option<Strict<StepFailure>>,
     }
 }
 
@@ -77,7 +77,7 @@ impl RecordStep {
             result: content.json,
             result_base64: content.base64,
             content_type: content.content_type,
-            failure: failure
+            failure: failure.map(Strict)
         )
     }
 
@@ -88,7 +88,7 @@ impl RecordStep {
         let content = Content { json: self.result, base64: self.result_base64, content_type: self.content_type };
         let outcome = match (content.into_payload("result")?, self.failure) {
             (Some(_), Some(_)) => return Err(Refusal::invalid("failure", "cannot be given together with a result")),
-            (None, Some(failure)) => StepOutcome::Failed { failure: failure.into_failure()? },
+            (None, Some(Strict(failure))) => StepOutcome::Failed { failure: failure.into_failure()? },
             (result, None) => StepOutcome::Succeeded { result: result.unwrap_or_else(|| Payload::json("null")) },
         };
         Ok(RecordStepArgs { execution_id, fence, step, started_at: self.started_at, outcome })

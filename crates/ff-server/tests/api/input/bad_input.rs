@@ -66,6 +66,23 @@ async fn a_bad_field_is_named_and_nothing_is_written() {
     assert!(cases > 200, "only {cases} cases were tried");
 }
 
+/// A list of the values of all fields, in their order, is not an object.
+#[tokio::test]
+async fn a_list_in_place_of_an_object_is_refused() {
+    let world = World::start().await;
+    let held = world.running("listed").await;
+    let budget = |limits, reset| json!({"scope": "namespace", "limits": limits, "reset": reset});
+    for (path, body, field) in [
+        (held.path("steps"), held.call(json!({"name": "s", "failure": [null, "m", true]})), "failure"),
+        ("/v1/quotas/q".to_owned(), json!({"scope": "namespace", "rate": [5, 60_000]}), "rate"),
+        ("/v1/budgets/b".to_owned(), budget(json!({"tokens": [5, null]}), json!("never")), "limits.tokens"),
+        ("/v1/budgets/b".to_owned(), budget(json!({"tokens": {"hard": 5}}), json!({"interval": [60_000]})), "reset"),
+    ] {
+        let reply = unchanged(&world, &format!("{path} with {body}"), world.post(&path, &body)).await;
+        reply.assert_refused(400, "invalid_input", Some(field));
+    }
+}
+
 #[tokio::test]
 async fn a_body_that_is_not_an_object_of_json_is_refused() {
     let world = World::start().await;
