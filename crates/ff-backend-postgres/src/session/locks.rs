@@ -14,7 +14,7 @@ use crate::connect::driver_error::DriverError;
 use crate::statement::value::Parameter;
 
 /// Interval after which a busy writer checks whether another session waits for one of its locks.
-const STAY: Duration = Duration::from_millis(80);
+const KEEP_FOR: Duration = Duration::from_millis(80);
 /// Time after that interval at which an idle writer releases its locks. A program that is not known to listen waits for a lock at
 /// most as long as both together.
 const IDLE_GRACE: Duration = Duration::from_millis(20);
@@ -25,7 +25,7 @@ const REQUESTS: u32 = 3;
 
 /// Takes the locks of partitions without waiting, and returns whether it got all of them. A session that keeps locks must not
 /// wait for others. A program that freezes with locks is disconnected; no working program is silent for so long, because it keeps
-/// locks for [`STAY`] only.
+/// locks for [`KEEP_FOR`] only.
 const TAKE: &str = "\
     SELECT bool_and(pg_try_advisory_lock($1::int4, p)), set_config('idle_session_timeout', '5s', false) \
     FROM unnest($2::int4[]) AS p";
@@ -95,7 +95,7 @@ impl WriterSession {
         first: Vec<Load>,
     ) -> Result<Option<TransactionContext>, DriverError> {
         let more = self.locks.lacking(partitions).len();
-        if self.locks.partitions.len() + more > MOST || self.locks.is_over() && !self.stay().await? {
+        if self.locks.partitions.len() + more > MOST || self.locks.is_over() && !self.keep_locks().await? {
             self.leave().await?;
         }
         if self.locks.is_empty() {
@@ -125,13 +125,13 @@ impl WriterSession {
         }
         let server_state = ServerState::read(&server_state.await?)?;
         self.locks.partitions.extend(lacking);
-        self.locks.until.get_or_insert_with(|| Instant::now() + STAY);
+        self.locks.until.get_or_insert_with(|| Instant::now() + KEEP_FOR);
         self.locks.server_state = Some(server_state);
         Ok(Some(self.context(server_state)))
     }
 
     /// Keeps the locks for another interval unless a session waits for one. Returns whether they are kept.
-    async fn stay(&mut self) -> Result<bool, DriverError> {
+    async fn keep_locks(&mut self) -> Result<bool, DriverError> {
         let class = Parameter::one(Value::Int(self.class.cast_unsigned().into()));
         let wanted = self.ask_for(WANTED, vec![class]).await?;
         let server_state = self.ask_for(SERVER_STATE, vec![]).await?;
@@ -139,7 +139,7 @@ impl WriterSession {
             return Ok(false);
         }
         self.locks.server_state = Some(ServerState::read(&server_state.await?)?);
-        self.locks.until = Some(Instant::now() + STAY);
+        self.locks.until = Some(Instant::now() + KEEP_FOR);
         Ok(true)
     }
 

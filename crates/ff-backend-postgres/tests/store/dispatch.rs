@@ -16,7 +16,7 @@ use crate::{StoreLocation, findings};
 const WIDTH: usize = 300;
 
 /// Submits a flow and ends its first node, which has more dependents than one step notifies.
-async fn owing(store: &PostgresBackend, width: usize) -> FlowId {
+async fn pending_flow(store: &PostgresBackend, width: usize) -> FlowId {
     let id = store.submit_flow(fan_out(width)).await.unwrap().flow_id;
     drain(store, &id).await;
     let root = claim(store, &id, 1).await.remove(0);
@@ -52,7 +52,7 @@ async fn an_end_propagated_at_once_leaves_no_event() {
 async fn a_dispatch_notifies_pending_dependents_and_a_repeat_does_nothing() {
     let place = StoreLocation::new();
     let store = place.open().await;
-    let id = owing(&store, WIDTH).await;
+    let id = pending_flow(&store, WIDTH).await;
     let root = member(&store, &id, 0).to_string();
     let event = |stamped| vec![(1, root.clone(), "success".to_owned(), stamped)];
     assert_eq!(events(&place).await, event(false));
@@ -73,7 +73,7 @@ async fn a_dispatch_notifies_pending_dependents_and_a_repeat_does_nothing() {
 async fn a_dispatch_that_ends_half_way_is_taken_up_by_another() {
     let place = StoreLocation::new();
     let store = place.open().await;
-    let id = owing(&store, WIDTH).await;
+    let id = pending_flow(&store, WIDTH).await;
     let step = store.cascade(CascadeArgs { execution_id: member(&store, &id, 0), pending_since: None }).await.unwrap();
     assert_eq!((step.resolved as usize, step.more), (FLOW_STEP, true));
     drop(store);
@@ -91,7 +91,7 @@ async fn a_dispatch_that_cannot_stamp_notifies_no_dependents() {
     let place = StoreLocation::new();
     let store = place.open().await;
     let width = FLOW_STEP + 9;
-    let id = owing(&store, width).await;
+    let id = pending_flow(&store, width).await;
     let client = place.look().await;
     let jam = "
         CREATE FUNCTION jam() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'jammed'; END $$;
@@ -112,7 +112,7 @@ async fn pumps_and_dispatchers_together_pay_once() {
     const WIDE: usize = 1_000;
     let place = StoreLocation::new();
     let (one, two) = (place.open().await, place.open().await);
-    let id = owing(&one, WIDE).await;
+    let id = pending_flow(&one, WIDE).await;
     let dispatched = async |store| dispatch_completion(store, 1).await.unwrap();
     let (first, second, ..) = tokio::join!(dispatched(&one), dispatched(&two), drain(&one, &id), drain(&two, &id));
     let resolved = |outcome| match outcome {
@@ -149,7 +149,7 @@ async fn pumps_and_dispatchers_together_pay_once() {
 async fn the_pump_stamps_the_completion_events_it_settles() {
     let place = StoreLocation::new();
     let store = place.open().await;
-    let id = owing(&store, WIDTH).await;
+    let id = pending_flow(&store, WIDTH).await;
     drain(&store, &id).await;
     assert!(events(&place).await[0].3);
     assert_eq!(dispatch_completion(&store, 1).await, Ok(DispatchOutcome::AlreadyDispatched));
