@@ -8,7 +8,6 @@ error_table! {
     ExecutionNotEligible "execution_not_eligible" Informational 409
         "The execution is not waiting to be claimed, so this does not apply to it.";
     NotRunnable "not_runnable" Terminal 409 "The execution cannot be queued: it is running, suspended or finished, or its lane accepts no submissions.";
-    Terminal "terminal" Terminal 409 "The execution has finished and cannot change any more.";
     MaxReplaysExhausted "max_replays_exhausted" Terminal 409
         "The execution has been replayed as often as its policy allows.";
     IdempotencyConflict "idempotency_conflict" Terminal 409

@@ -100,7 +100,7 @@ impl Source {
         let in_rust = self.rust.match_indices(&variant).any(|(at, _)| is_word(&self.rust[at + variant.len()..]));
         let refusal = format!("no.{code}");
         let in_lua = self.lua.match_indices(&refusal).any(|(at, _)| is_word(&self.lua[at + refusal.len()..]));
-        in_rust || in_lua || self.lua.contains(&format!("'{code}'"))
+        in_rust || in_lua
     }
 }
 
