@@ -91,6 +91,10 @@ impl<T: JsonSchema> JsonSchema for Strict<T> {
         T::schema_name()
     }
 
+    fn schema_id() -> Cow<'static, str> {
+        T::schema_id()
+    }
+
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         T::json_schema(generator)
     }
