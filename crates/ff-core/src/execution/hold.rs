@@ -127,8 +127,9 @@ mod tests {
     use crate::execution::{Phase, cancel};
     use crate::lease::contracts::RevokeArgs;
     use crate::lease::{expire, revoke};
+    use crate::model::Model;
     use crate::rule::fixture::ExecutionFixture;
-    use crate::rule::samples::{RecordSet, at, running, waiting, work};
+    use crate::rule::samples::{at, running, waiting, work};
 
     const OPERATOR: Phase = Phase::Blocked { on: Blocker::Operator, until: None };
 
@@ -174,10 +175,10 @@ mod tests {
 
     #[test]
     fn a_delay_that_ends_leads_to_the_hold() {
-        let mut records = RecordSet::default();
+        let mut model = Model::default();
         let delayed = SubmitArgs { start: Start::After(100), ..work() };
-        let id = records.submit(&delayed, at(0)).unwrap().execution_id;
-        let delayed = held(records.find(&id).unwrap());
+        let id = model.submit(&delayed, at(0)).unwrap().execution_id;
+        let delayed = held(model.find(&id).unwrap());
         assert_eq!(crate::execution::promote(&delayed, at(100)).after.phase, OPERATOR);
     }
 

@@ -272,7 +272,8 @@ pub(crate) fn create(args: &SubmitArgs, id: ExecutionId, now: TimestampMs) -> Ex
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rule::samples::{RecordSet, at, work};
+    use crate::model::Model;
+    use crate::rule::samples::{at, work};
 
     fn keyed(text: &str) -> SubmitArgs {
         SubmitArgs { idempotency_key: Some(IdempotencyKey::parse(text).unwrap()), ..work() }
@@ -280,51 +281,51 @@ mod tests {
 
     #[test]
     fn the_same_key_is_the_same_execution() {
-        let mut records = RecordSet::default();
-        let first = records.submit(&keyed("a"), at(0)).unwrap();
-        let again = records.submit(&SubmitArgs { uuid: Uuid::now_v7(), ..keyed("a") }, at(10)).unwrap();
+        let mut model = Model::default();
+        let first = model.submit(&keyed("a"), at(0)).unwrap();
+        let again = model.submit(&SubmitArgs { uuid: Uuid::now_v7(), ..keyed("a") }, at(10)).unwrap();
         assert!(!first.duplicate && again.duplicate);
         assert_eq!(first.execution_id, again.execution_id);
     }
 
     #[test]
     fn a_key_is_forgotten_after_its_window() {
-        let mut records = RecordSet::default();
+        let mut model = Model::default();
         let day = limits::DEDUP_WINDOW_MS;
-        let first = records.submit(&keyed("a"), at(0)).unwrap();
-        assert!(records.submit(&keyed("a"), at(day - 1)).unwrap().duplicate);
-        let later = records.submit(&SubmitArgs { uuid: Uuid::now_v7(), ..keyed("a") }, at(day)).unwrap();
+        let first = model.submit(&keyed("a"), at(0)).unwrap();
+        assert!(model.submit(&keyed("a"), at(day - 1)).unwrap().duplicate);
+        let later = model.submit(&SubmitArgs { uuid: Uuid::now_v7(), ..keyed("a") }, at(day)).unwrap();
         assert!(!later.duplicate);
         assert_ne!(later.execution_id, first.execution_id);
     }
 
     #[test]
     fn the_same_key_for_other_work_is_a_conflict() {
-        let mut records = RecordSet::default();
-        records.submit(&keyed("a"), at(0)).unwrap();
+        let mut model = Model::default();
+        model.submit(&keyed("a"), at(0)).unwrap();
         let other = SubmitArgs { payload: Payload::json("\"other\""), ..keyed("a") };
-        assert_eq!(records.submit(&other, at(1)).unwrap_err().code, Code::IdempotencyConflict);
-        assert_eq!(records.executions().count(), 1);
+        assert_eq!(model.submit(&other, at(1)).unwrap_err().code, Code::IdempotencyConflict);
+        assert_eq!(model.executions().count(), 1);
     }
 
     #[test]
     fn the_same_id_sent_again_is_the_same_execution() {
-        let mut records = RecordSet::default();
+        let mut model = Model::default();
         let args = work();
-        records.submit(&args, at(0)).unwrap();
-        assert!(records.submit(&args, at(1)).unwrap().duplicate);
+        model.submit(&args, at(0)).unwrap();
+        assert!(model.submit(&args, at(1)).unwrap().duplicate);
     }
 
     #[test]
     fn the_same_id_under_another_key_is_a_conflict() {
-        let mut records = RecordSet::default();
-        records.submit(&keyed("a"), at(0)).unwrap();
+        let mut model = Model::default();
+        model.submit(&keyed("a"), at(0)).unwrap();
         let same_partition = |key: &String| {
             let config = PartitionConfig::default();
             keyed(key).execution_id(&config) == keyed("a").execution_id(&config)
         };
         let other = (0..).map(|nth| format!("b{nth}")).find(same_partition).unwrap();
-        let refusal = records.submit(&keyed(&other), at(1)).unwrap_err();
+        let refusal = model.submit(&keyed(&other), at(1)).unwrap_err();
         assert_eq!((refusal.code, refusal.field.as_deref()), (Code::IdempotencyConflict, Some("uuid")));
     }
 
@@ -334,22 +335,22 @@ mod tests {
             let parent = format!("00-{}-b7ad6b7169203331-01", id.repeat(16));
             SubmitArgs { trace: TraceContext::parse(&parent, None).ok().map(Box::new), ..keyed("a") }
         };
-        let mut records = RecordSet::default();
-        let first = records.submit(&traced("1a"), at(0)).unwrap();
+        let mut model = Model::default();
+        let first = model.submit(&traced("1a"), at(0)).unwrap();
         for again in [traced("2b"), keyed("a")] {
-            assert!(records.submit(&again, at(10)).unwrap().duplicate);
+            assert!(model.submit(&again, at(10)).unwrap().duplicate);
         }
-        let stored = records.find(&first.execution_id).unwrap();
+        let stored = model.find(&first.execution_id).unwrap();
         assert_eq!(stored.trace, traced("1a").trace, "the first trace is kept");
     }
 
     #[test]
     fn a_start_in_the_past_waits_for_nothing() {
-        let mut records = RecordSet::default();
+        let mut model = Model::default();
         let past = SubmitArgs { start: Start::At(at(5)), ..work() };
-        assert_eq!(records.submit(&past, at(9)).unwrap().public_state.as_str(), "waiting");
+        assert_eq!(model.submit(&past, at(9)).unwrap().public_state.as_str(), "waiting");
         let future = SubmitArgs { uuid: Uuid::now_v7(), start: Start::At(at(50)), ..work() };
-        assert_eq!(records.submit(&future, at(9)).unwrap().public_state.as_str(), "delayed");
+        assert_eq!(model.submit(&future, at(9)).unwrap().public_state.as_str(), "delayed");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::execution::contracts::{SubmitArgs, SubmittedExecution};
 use crate::execution::{Execution, Phase};
 use crate::lease::contracts::ClaimArgs;
 use crate::lease::{Fence, Holder};
-pub(crate) use crate::model::Model as RecordSet;
+use crate::model::Model;
 use crate::operation::{Ask, Conditions};
 use crate::partition::PartitionConfig;
 use crate::payload::Payload;
@@ -32,18 +32,18 @@ pub(crate) fn work() -> SubmitArgs {
 
 /// Returns a newly submitted execution.
 pub(crate) fn waiting() -> Execution {
-    let mut records = RecordSet::default();
-    records.submit(&work(), at(0)).unwrap();
-    records.executions().next().unwrap().clone()
+    let mut model = Model::default();
+    model.submit(&work(), at(0)).unwrap();
+    model.executions().next().unwrap().clone()
 }
 
 /// Returns an execution that a worker has held since `at(0)`, with a lease of thirty seconds.
 pub(crate) fn running() -> Execution {
-    let mut records = RecordSet::default();
-    let id = records.submit(&work(), at(0)).unwrap().execution_id;
+    let mut model = Model::default();
+    let id = model.submit(&work(), at(0)).unwrap().execution_id;
     let claim = ClaimArgs::new(id.partition(), Holder::parse("w", "w-1").unwrap());
-    records.execute(&claim.into_operation(), &conditions(at(0))).unwrap();
-    records.find(&id).unwrap().clone()
+    model.execute(&claim.into_operation(), &conditions(at(0))).unwrap();
+    model.find(&id).unwrap().clone()
 }
 
 /// Returns the fence of an execution's lease.
@@ -52,7 +52,7 @@ pub(crate) fn held(execution: &Execution) -> Fence {
     lease.fence
 }
 
-impl RecordSet {
+impl Model {
     pub(crate) fn submit(&mut self, args: &SubmitArgs, now: TimestampMs) -> Result<SubmittedExecution, Refusal> {
         let (reply, _) = self.execute(&args.clone().into_operation(), &conditions(now))?;
         Ok(SubmitArgs::decided(reply).unwrap())

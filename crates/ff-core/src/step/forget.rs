@@ -82,7 +82,8 @@ pub(crate) fn forget_for_replay(
 mod tests {
     use super::*;
     use crate::execution::{Failure, FinishedBy};
-    use crate::rule::samples::{RecordSet, at, running};
+    use crate::model::Model;
+    use crate::rule::samples::{at, running};
     use crate::step::{StepRef, StepResult};
     use crate::types::{AttemptIndex, ContentType, Kind};
 
@@ -116,10 +117,10 @@ mod tests {
         let mut before = running();
         before.phase = Phase::Finished { outcome, at: at(1), by: FinishedBy::Holder };
         before.steps = StepCounter::of(&heads);
-        let mut records = RecordSet::default();
-        records.store(&before, &heads);
+        let mut model = Model::default();
+        model.store(&before, &heads);
         let mut change = before.reset_for_replay(crate::execution::Origin::Initial, at(2));
-        match forget_for_replay(&records, &before, from.map(point).as_ref(), &mut change) {
+        match forget_for_replay(&model, &before, from.map(point).as_ref(), &mut change) {
             Err(Stop::Refused(refusal)) => return Err(refusal),
             other => other.unwrap(),
         }

@@ -106,8 +106,9 @@ fn check_room(counter: &StepCounter, kind: StepKind, max_steps: u32) -> Result<(
 mod tests {
     use super::*;
     use crate::execution::Failure;
+    use crate::model::Model;
     use crate::payload::Payload;
-    use crate::rule::samples::{RecordSet, at, conditions, held, running};
+    use crate::rule::samples::{at, conditions, held, running};
     use crate::types::{Kind, LeaseId, StepKey, StepName};
 
     fn named(name: &str, key: &str) -> StepRef {
@@ -161,9 +162,9 @@ mod tests {
 
     #[test]
     fn only_the_holder_records() {
-        let (mut records, execution) = (RecordSet::default(), running());
-        records.store(&execution, &[]);
-        let refused = |args: &RecordStepArgs, ms| match args.decide(&records, &conditions(at(ms))) {
+        let (mut model, execution) = (Model::default(), running());
+        model.store(&execution, &[]);
+        let refused = |args: &RecordStepArgs, ms| match args.decide(&model, &conditions(at(ms))) {
             Err(Stop::Refused(refusal)) => Some(refusal.code),
             _ => None,
         };

@@ -222,10 +222,10 @@ mod tests {
 
     #[test]
     fn only_the_holder_appends() {
-        let (mut shelf, execution) = (crate::rule::samples::RecordSet::default(), running());
+        let (mut model, execution) = (crate::model::Model::default(), running());
         let call = args(text(1));
-        shelf.store(&execution, &[]);
-        let decide = |call: &AppendFramesArgs, ms| match call.decide(&shelf, &crate::rule::samples::conditions(at(ms)))
+        model.store(&execution, &[]);
+        let decide = |call: &AppendFramesArgs, ms| match call.decide(&model, &crate::rule::samples::conditions(at(ms)))
         {
             Err(Stop::Refused(refusal)) => Some(refusal.code),
             _ => None,
